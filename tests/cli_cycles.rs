@@ -1221,12 +1221,15 @@ fn what_was_expected_of_a_plan_is_what_it_could_know() {
     };
     let plans = [plan(&[]), plan(&["--another"])];
     // The second comes first.
+    let mut at_close = Vec::new();
     for of in plans.iter().rev() {
         let urls = of["urls"].as_array().unwrap().iter();
         let pages = urls.map(|row| page(common::page_at(row["url"].as_str().unwrap())));
         let file = bench.write("fetched.jsonl", lines(pages));
-        done(&["ingest", "--store", &store, &file]);
+        let told = json(&["ingest", "--store", &store, &file], "prospect.ingest/3");
+        at_close.extend(told["closed"].as_array().unwrap().iter().cloned());
     }
+    assert_eq!(at_close.len(), 2);
     let log = json(&["log", "--store", &store], "prospect.log/1");
     for of in &plans {
         let said = &of["expected_impact"]["enters"];
@@ -1235,6 +1238,8 @@ fn what_was_expected_of_a_plan_is_what_it_could_know() {
             log["plans"].as_array().unwrap().iter().find(|plan| plan["plan_id"] == *id).unwrap();
         let told = &closed["enters"];
         assert!(told["realised"].is_number(), "{closed}");
+        let before = at_close.iter().find(|plan| plan["plan_id"] == *id).unwrap();
+        assert_eq!(before["enters"], *told, "the close and the log agree");
         assert_eq!((&said["cycles"], &told["cycles"]), (&0.into(), &0.into()), "{closed}");
         let [said, told] = [said, told].map(|of| of["predicted"].as_f64().unwrap());
         assert!((said - told).abs() < 0.1 * said, "{said} {told}");

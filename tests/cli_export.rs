@@ -264,3 +264,18 @@ fn a_part_of_a_page_takes_nothing_off_a_page_that_is_stored() {
         assert!(page().0.contains("All of it"), "{:?}", page());
     }
 }
+
+/// Story: Nutch writes a page and its text side by side; the text took the place of the page, whose title and links were gone.
+#[test]
+fn a_text_beside_its_page_in_one_archive_takes_nothing_off_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, out) = (dir.path().join("store"), dir.path().join("pages.jsonl"));
+    let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>T</title><p>Bread. <a href=\"/d\">d</a>";
+    let page = archive("response", "application/http; msgtype=response", page);
+    let file = dir.path().join("both.warc");
+    fs::write(&file, page + &archive("conversion", "text/plain", "T Bread. d")).unwrap();
+    done(&["ingest", "--store", text(&store), text(&file)]);
+    done(&["export", "--store", text(&store), "--format", "pages", "--out", text(&out)]);
+    let page: Value = serde_json::from_str(fs::read_to_string(&out).unwrap().trim()).unwrap();
+    assert_eq!((&page["title"], page["outlinks"].as_array().map(Vec::len)), (&"T".into(), Some(1)));
+}

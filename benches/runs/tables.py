@@ -22,6 +22,7 @@ RUNS = Path(__file__).parent
 DAY = RUNS / "2026-11-25"
 AFTER = RUNS / "2026-11-26"
 NOW = RUNS / "2026-11-27"
+LAST = RUNS / "2026-11-28"
 
 # Quantiles 0.975 of Student's t by degrees of freedom.
 T = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216, 19: 2.09302}
@@ -143,24 +144,6 @@ def found_after(collection: str) -> list[Row]:
                 "" if rate is None else f"{rate * pages:.0f}" for rate, pages in zip(cells, checkpoints, strict=True)
             )
             rows.append([name, *told])
-    return rows
-
-
-def found_page_by_page() -> list[Row]:
-    """The same of one seed set of the university web, page by page, from `curves.csv`."""
-    with (DAY / "page-by-page-one-set.csv").open(encoding="utf-8") as lines:
-        points = [row for row in csv.DictReader(lines) if row["metric"] == "HR"]
-    pages = sorted({int(row["pages"]) for row in points})
-    whole = read(NOW / "policies-university-web.json")["pages"]
-    rows = [["", *(f"{100 * count / whole:.0f} %" for count in pages)]]
-    names = {"bfs": "breadth-first", "prospect": "prospect", "impact-oracle": "oracle of true impact"}
-    for policy, name in names.items():
-        for batch in ("", "+batch=0.2%", "+batch=1"):
-            own = {int(row["pages"]): float(row["mean"]) for row in points if row["policy"] == policy + batch}
-            if not own:
-                continue
-            title = name if policy == "bfs" else f"{name}, {BATCHES[batch.partition('=')[2] or '1%']}"
-            rows.append([title, *(f"{own[count] * count:.0f}" for count in pages)])
     return rows
 
 
@@ -469,7 +452,6 @@ def chances(runs: list[dict]) -> float:
 TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "cycles.tsv": expected_and_realised,
     NOW / "results.tsv": results,
-    DAY / "found-university-web-one-set.tsv": found_page_by_page,
     NOW / "constants.tsv": constants,
     NOW / "led-to.tsv": led_to,
     NOW / "ahead.tsv": ahead,

@@ -437,6 +437,7 @@ mod tests {
                     epoch: manifest.epoch,
                     in_flight_for: InFlightFor::Seconds(60),
                     streamed: false,
+                    chances_learned: None,
                 };
                 let commit = |manifest: &mut Manifest| manifest.open(plan(manifest), Vec::new());
                 let mut store = store;

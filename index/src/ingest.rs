@@ -308,6 +308,13 @@ struct Rows {
     bytes: usize,
 }
 
+/// What a page has that others may lack.
+#[derive(Clone, Copy)]
+struct Has {
+    text: bool,
+    links: bool,
+}
+
 /// What a session leaves.
 type Ended = (Store, Known, IngestCounts, Committed);
 
@@ -356,6 +363,8 @@ pub struct IngestSession {
     around_pages: HashMap<UrlId, (usize, u32)>,
     /// Plans that records name.
     named_plans: HashSet<String>,
+    /// Pages of this ingest, for parts of them that follow.
+    added: HashMap<UrlId, Has>,
     /// What records are passed over by that are stored already; none where nothing is.
     repetitions: Option<Repetitions>,
     counts: IngestCounts,
@@ -407,6 +416,7 @@ impl IngestSession {
             around,
             around_pages: HashMap::new(),
             named_plans: HashSet::new(),
+            added: HashMap::new(),
             repetitions: None,
             counts: IngestCounts::default(),
         })
@@ -427,12 +437,13 @@ impl IngestSession {
         Ok(())
     }
 
-    /// Whether a record says nothing that is not known: its page is stored, or the same became of its URL in
-    /// this cycle, or since the oldest open plan was made.
+    /// Whether a record says nothing that is not known: its page is stored, or the same became of its URL since the oldest
+    /// open plan was made, else the last one, else ever.
     pub fn is_known(&self, page: &PreparedPage) -> bool {
         let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
         let manifest = self.store.manifest();
-        let last = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
+        let last = manifest.cycles.iter().rfind(|cycle| cycle.plan.is_some());
+        let last = last.map_or(0, |cycle| cycle.first_seq);
         let cycle = manifest.plans.first().map_or(last, |oldest| oldest.first_seq);
         match (page.record.answer(), self.known.pages.fetch(url)) {
             (Answer::Page, Fetch::Page { .. }) => true,
@@ -471,6 +482,8 @@ impl IngestSession {
         let url = self.id(&page.url);
         let requested = page.requested.as_ref().map(|requested| self.id(requested));
         if page.record.answer() == Answer::Page {
+            let has = Has { text: !page.record.text.is_empty(), links: !page.links.is_empty() };
+            self.added.insert(url, has);
             let digest = page.digest();
             let is_stored = self.known.pages.page_seq(url).is_some_and(|old| old < self.first_seq);
             let is_same = is_stored && self.stored.get(&url) == Some(&digest);
@@ -567,10 +580,13 @@ impl IngestSession {
         }
         let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
         let is_page = self.known.pages.page_seq(url).is_some();
-        let Some(stored) = self.stored.get(&url).filter(|_| is_page) else { return false };
-        let no_links = Xxh3::new().digest();
-        text.is_empty() && stored.text != Digest::of_text(title, "")
-            || page.links.is_empty() && stored.links != no_links
+        let has = self.added.get(&url).copied().or_else(|| {
+            let stored = self.stored.get(&url)?;
+            let links = stored.links != Xxh3::new().digest();
+            Some(Has { text: stored.text != Digest::of_text(title, ""), links })
+        });
+        let Some(has) = has.filter(|_| is_page) else { return false };
+        text.is_empty() && has.text || page.links.is_empty() && has.links
     }
 
     /// Whether the text around a link from the page `seq` is stored.

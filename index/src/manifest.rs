@@ -27,7 +27,7 @@
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 //! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
-//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them; plans, pools and outcomes tell what pages lead to, and closed plans what theirs led to |
+//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them; plans, pools and outcomes tell what pages lead to, and closed plans what theirs led to; plans, open and closed, whether their chances were learned |
 
 mod listed;
 
@@ -261,6 +261,9 @@ pub struct StoredPlan {
     /// Whether a stream made it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub streamed: bool,
+    /// Whether its chances to enter lists were learned from outcomes; none of a version that did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chances_learned: Option<bool>,
 }
 
 /// A plan that was closed.
@@ -272,6 +275,9 @@ pub struct ClosedPlan {
     pub first_seq: u32,
     /// The `fetch_seq` of the record that came next when it was closed.
     pub end_seq: u32,
+    /// Whether its chances to enter lists were learned from outcomes; none of a version that did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chances_learned: Option<bool>,
     /// The places of the lists that its figures are in, as the planner writes them; null where that is not told.
     #[serde(default)]
     pub places: serde_json::Value,
@@ -428,13 +434,14 @@ impl Manifest {
     /// Ends an open plan, for whose lists there were these places; what is stored of it stays.
     pub fn close(&mut self, id: &str, places: serde_json::Value) {
         let Some(at) = self.plans.iter().position(|plan| plan.id == id) else { return };
-        let StoredPlan { id, first_seq, .. } = self.plans.remove(at);
+        let StoredPlan { id, first_seq, chances_learned, .. } = self.plans.remove(at);
         self.closed_cycles += 1;
         let led_to = serde_json::Value::Null;
         self.closed_plans.push(ClosedPlan {
             id,
             first_seq,
             end_seq: self.next_seq,
+            chances_learned,
             places,
             led_to,
         });
@@ -645,8 +652,17 @@ mod tests {
         let (epoch, first_seq) = (Epoch::default(), manifest.next_seq);
         let (settings, in_flight_for) = (serde_json::Value::Null, InFlightFor::default());
         let (id, files) = (id.to_owned(), Vec::new());
-        let plan =
-            StoredPlan { id, settings, files, first_seq, epoch, in_flight_for, streamed: false };
+        let (streamed, chances_learned) = (false, None);
+        let plan = StoredPlan {
+            id,
+            settings,
+            files,
+            first_seq,
+            epoch,
+            in_flight_for,
+            streamed,
+            chances_learned,
+        };
         manifest.open(plan, Vec::new());
     }
 

@@ -2,7 +2,7 @@
 //! next.
 
 use prospect_index::error::StoreError;
-use prospect_index::manifest::{SegmentEntry, SegmentKind};
+use prospect_index::manifest::{SegmentEntry, SegmentKind, StoredPlan};
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 use serde::{Deserialize, Serialize};
@@ -46,26 +46,42 @@ pub(crate) struct ClosedCycle {
     said: Option<(ListChances, f64)>,
     /// Whether the chances came from outcomes, and not from what is assumed before there are any.
     #[serde(skip)]
-    are_fitted: bool,
+    are_learned: bool,
     /// The places of the lists that its figures are in.
     #[serde(skip)]
     places: Option<Places>,
     /// Place of the segment that says what stayed.
     #[serde(skip)]
     stayed_at: Option<usize>,
-    /// What had an outcome when its plan was made.
+    /// When its plan was made, and closed, as the `fetch_seq` of the next record; none where the first is not known.
     #[serde(skip)]
-    known: KnownBefore,
+    made_at: Option<u32>,
+    #[serde(skip)]
+    closed_at: u32,
+    /// Place of the segment that says what became of it.
+    #[serde(skip)]
+    place: usize,
 }
 
 /// What a plan could learn from: of the cycles that are closed beside those that had been closed when it was made, as plans
 /// in flight are, nothing.
-#[derive(Clone, Copy, Debug, Default)]
-struct KnownBefore {
-    /// How many of the first cycles that are read.
-    cycles: usize,
+#[derive(Clone, Copy)]
+struct KnownBefore<'a> {
+    /// Cycles, [`CYCLES`] at most.
+    cycles: &'a [ClosedCycle],
     /// How many of the first segments.
     segments: usize,
+}
+
+impl<'a> KnownBefore<'a> {
+    /// Of `cycles`, the oldest first, what was known when a plan was made at `made`: everything where that is not known. There
+    /// were so many `segments` after the last of them.
+    fn of(cycles: &'a [ClosedCycle], made: Option<u32>, segments: usize) -> Self {
+        let was_closed = |cycle: &ClosedCycle| made.is_none_or(|made| cycle.closed_at <= made);
+        let known = cycles.partition_point(was_closed);
+        let segments = cycles.get(known).map_or(segments, |cycle| cycle.place);
+        Self { cycles: &cycles[known.saturating_sub(CYCLES)..known], segments }
+    }
 }
 
 impl ClosedCycle {
@@ -75,14 +91,15 @@ impl ClosedCycle {
     }
 }
 
-/// Whether the chances of a plan that knew these segments come from outcomes.
-fn are_fitted(segments: &[SegmentEntry]) -> bool {
+/// Whether the chances of a plan that knew these segments come from outcomes, where it does not say: that is so where there
+/// are enough of them that count still.
+fn are_learned(segments: &[SegmentEntry]) -> bool {
     let pairs = segments.iter().filter(|segment| segment.kind == SegmentKind::PairOutcomes);
     pairs.map(|segment| segment.rows).sum::<u64>() as f64 >= entry::FEWEST
 }
 
-/// What is expected of a batch that was planned when the next record was `start`, learned from the last closed
-/// cycles. None where nothing was fetched yet: chances to be in lists of which there is no page say nothing.
+/// What is expected of the batch of an open plan, learned from the cycles that were closed when it was made. None where
+/// nothing was fetched yet: chances to be in lists of which there is no page say nothing.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -91,17 +108,24 @@ pub(crate) fn expected(
     pages: &PageTable,
     chances: &ListChances,
     places: Places,
-    start: u32,
+    plan: &StoredPlan,
 ) -> Result<Option<Both<ExpectedImpact>>, StoreError> {
-    if start == 0 {
+    let (made, manifest) = (plan.first_seq, store.manifest());
+    if made == 0 {
         return Ok(None);
     }
-    let shares = shares(store, pages, chances.mean_frequency(), places)?;
+    let since = manifest.closed_plans.iter().filter(|closed| closed.end_seq > made).count();
+    let cycles = read(store, pages, places, CYCLES + since)?;
+    let segments = &manifest.segments;
+    let before = KnownBefore::of(&cycles, Some(made), segments.len());
+    let learned_so = plan.chances_learned;
+    let learned_so = learned_so.unwrap_or_else(|| are_learned(&segments[..before.segments]));
+    let shares = learned(before, chances.mean_frequency(), learned_so, places);
     Ok(Some(shares.expected(chances)))
 }
 
-/// What is expected of an open plan if all of it is fetched, learned from the cycles that are closed now. None where
-/// nothing was fetched when it was made, or an older version made it.
+/// What is expected of an open plan if all of it is fetched, learned from the cycles that were closed when it was made. None
+/// where nothing was fetched then, or an older version made it.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -121,14 +145,13 @@ pub(crate) fn expected_of_open(
         return Ok(None);
     }
     let plan = OpenPlan { picks: batch.picks.clone(), pairs, revisits: Vec::new() };
-    let start = batch.plan.first_seq;
     let lists = Lists { queries: &queries, taken: &taken, places };
-    let chances = plan.chances(pages_at(pages, start), lists);
-    expected(store, pages, &chances, places, start)
+    let chances = plan.chances(pages_at(pages, batch.plan.first_seq), lists);
+    expected(store, pages, &chances, places, &batch.plan)
 }
 
-/// Which shares of what is said of a batch are realised, learned from the last closed cycles, for a workload with
-/// this mean frequency.
+/// Which shares of what is said of a batch that is planned now are realised, learned from the last closed cycles, for a
+/// workload with this mean frequency and chances that are learned or not.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -137,11 +160,11 @@ pub(crate) fn shares(
     pages: &PageTable,
     mean_frequency: f64,
     places: Places,
+    are_learned: bool,
 ) -> Result<RealisedShares, StoreError> {
     let cycles = read(store, pages, places, CYCLES)?;
-    let segments = &store.manifest().segments;
-    let now = (are_fitted(segments), segments.len(), places);
-    Ok(learned(&cycles, mean_frequency, now))
+    let now = KnownBefore::of(&cycles, None, store.manifest().segments.len());
+    Ok(learned(now, mean_frequency, are_learned, places))
 }
 
 /// All closed cycles that can be read, the oldest first, each with what its plan expected: in the places of its lists,
@@ -166,10 +189,10 @@ fn last_cycles(
 ) -> Result<Vec<ClosedCycle>, StoreError> {
     let mut cycles = read(store, pages, places, most)?;
     for at in 0..cycles.len() {
-        let ClosedCycle { said, are_fitted, known, places, .. } = &cycles[at];
+        let ClosedCycle { said, are_learned, made_at, place, places, .. } = &cycles[at];
         let (Some((said, _)), Some(places)) = (said, *places) else { continue };
-        let before = &cycles[known.cycles.saturating_sub(CYCLES)..known.cycles];
-        let shares = learned(before, said.mean_frequency(), (*are_fitted, known.segments, places));
+        let before = KnownBefore::of(&cycles[..at], *made_at, *place);
+        let shares = learned(before, said.mean_frequency(), *are_learned, places);
         let Both { enters, stays } = shares.expected(said);
         (cycles[at].enters.expected, cycles[at].stays.expected) = (Some(enters), Some(stays));
     }
@@ -198,30 +221,31 @@ pub(super) fn settled(
     Ok(cycles.into_iter().map(told).collect())
 }
 
-/// What these cycles teach a plan whose chances are fitted or not, that knew what stayed as far as it was told
-/// before the segment at this place, and whose lists have these places. Figures for others are in another unit.
+/// What closed cycles teach a plan that knew them, whose chances are learned or not, and whose lists have these places.
+/// Figures for others are in another unit.
 fn learned(
-    cycles: &[ClosedCycle],
+    known: KnownBefore<'_>,
     mean_frequency: f64,
-    (are_fitted, before, places): (bool, usize, Places),
+    are_learned: bool,
+    places: Places,
 ) -> RealisedShares {
-    let alike = cycles.iter().filter(|cycle| cycle.is_for(places));
-    let known = alike.filter_map(|cycle| {
+    let alike = known.cycles.iter().filter(|cycle| cycle.is_for(places));
+    let outcomes = alike.filter_map(|cycle| {
         let (chances, foreseen) = cycle.said.as_ref()?;
         // Where older versions do not tell the places, this tells that a list was longer.
         if cycle.enters.realised > Some(chances.ceiling()) {
             return None;
         }
-        let is_settled = cycle.stayed_at.is_some_and(|place| place < before);
+        let is_settled = cycle.stayed_at.is_some_and(|place| place < known.segments);
         Some(CycleImpact {
             chances,
-            same_source: cycle.are_fitted == are_fitted,
+            same_source: cycle.are_learned == are_learned,
             foreseen: *foreseen,
             realised: cycle.enters.realised.unwrap_or(0.0),
             stayed: cycle.stays.realised.filter(|_| is_settled),
         })
     });
-    RealisedShares::learned(known, mean_frequency)
+    RealisedShares::learned(outcomes, mean_frequency)
 }
 
 /// The last `most` closed cycles. A cycle whose outcomes an older version wrote without what is asked for here is
@@ -240,9 +264,7 @@ fn read(
     // What stayed is told of the closed cycles in their order.
     let (outcomes, stays) = (of(SegmentKind::Outcomes), of(SegmentKind::Stays));
     let pages = pages_by_record(pages, store.manifest().next_seq);
-    let mut cycles = Vec::new();
-    // Of the cycles that are read: when they were closed, and the place of the segment that says so.
-    let mut closings: Vec<(u32, usize)> = Vec::new();
+    let mut cycles: Vec<ClosedCycle> = Vec::new();
     let first = outcomes.len().saturating_sub(most);
     for (number, &at) in outcomes.iter().enumerate().skip(first) {
         let Some(mut cycle) = counted(store, &segments[at])? else { continue };
@@ -254,17 +276,14 @@ fn read(
         if let Some(place) = cycle.stayed_at {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }
-        let made_at = store.manifest().made_at(&cycle.plan_id);
-        let closed_at = store.manifest().closed_at(&cycle.plan_id);
-        let was_closed = |closed: u32| made_at.is_none_or(|made| closed <= made);
-        let known = closings.partition_point(|(closed, _)| was_closed(*closed));
-        let known_segments = closings.get(known).map_or(at, |(_, place)| *place);
-        cycle.known = KnownBefore { cycles: known, segments: known_segments };
-        closings.push((closed_at, at));
-        cycle.are_fitted = are_fitted(&segments[..known_segments]);
-        let had_pages = made_at != Some(0);
+        (cycle.made_at, cycle.place) = (store.manifest().made_at(&cycle.plan_id), at);
+        cycle.closed_at = store.manifest().closed_at(&cycle.plan_id);
+        let said_so = closed.and_then(|closed| closed.chances_learned);
+        let known = KnownBefore::of(&cycles, cycle.made_at, at);
+        cycle.are_learned = said_so.unwrap_or_else(|| are_learned(&segments[..known.segments]));
+        let had_pages = cycle.made_at != Some(0);
         if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| had_pages) {
-            let pages = pages[closed_at as usize] as usize;
+            let pages = pages[cycle.closed_at as usize] as usize;
             let size = BatchSize::within(pages, cycle.counts.new_pages());
             cycle.said = said(store, at, pairs, &cycle.plan_id, size, places)?;
         }

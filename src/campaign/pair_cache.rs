@@ -39,7 +39,7 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 14;
+const PAIRS_VERSION: u32 = 15;
 const PAIRS: &str = "basis";
 const RUN: &str = "run-";
 const MODELS_VERSION: u32 = 8;

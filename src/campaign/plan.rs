@@ -165,7 +165,8 @@ pub(crate) fn plan_on(
     let lack = sufficiency::lack(open, &prepared.workload.queries, settings)?;
     let (pages, places) = (&open.known.pages, prepared.served.places());
     let unit = mean_frequency(&prepared.workload.queries);
-    let shares = history::shares(&open.store, pages, unit, places)?;
+    let are_learned = prepared.past.pairs.suffice();
+    let shares = history::shares(&open.store, pages, unit, places, are_learned)?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -306,6 +307,8 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) keeps_pools: bool,
     /// Whether it is one of a stream.
     pub(crate) streamed: bool,
+    /// Whether its chances to enter lists were learned from outcomes.
+    pub(crate) chances_learned: bool,
 }
 
 impl Plan {
@@ -321,6 +324,7 @@ impl Plan {
             sufficiency: None,
             keeps_pools: true,
             streamed: false,
+            chances_learned: self.scored.entry().is_learned(),
         }
     }
 }
@@ -419,6 +423,7 @@ fn commit_in(
         epoch: plan.epoch,
         in_flight_for,
         streamed: plan.streamed,
+        chances_learned: Some(plan.chances_learned),
     };
     store.commit(|manifest| {
         if let Some(other) = instead {

@@ -31,12 +31,13 @@ use super::tables::{
     EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
     WORKLOADS,
 };
-use crate::estimate::blend::PickOutcome;
+use crate::estimate::blend::{PickOutcome, page_by};
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::Outcome;
-use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick, page_by};
+use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick};
+use crate::planner::retries::CycleClock;
 use crate::planner::revisits::PlannedRevisit;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::visibility::Places;
@@ -208,6 +209,10 @@ pub(crate) struct PastReader {
     segments: usize,
     /// Plans that were made for these queries, however often they were asked then.
     alike: HashSet<String>,
+    /// The plan whose outcomes were read last.
+    plan: String,
+    /// The last cycle of a stream that pairs were read of.
+    streamed: Option<u32>,
     /// What there is to learn from.
     pub(crate) past: Arc<Past>,
     /// What an older version wrote, and was left unread.
@@ -238,9 +243,12 @@ impl PastReader {
     fn add_picks(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
         let mut names = vec!["url_id", "planned", "state", "realised_impact", "plan_id"];
         let columns = PartColumns::new(segment, &mut names, |_| true);
-        let picks = &mut Arc::make_mut(&mut self.past).picks;
+        let (picks, plan) = (&mut Arc::make_mut(&mut self.past).picks, &mut self.plan);
         let missing = each_outcome(store, segment, &names, |row| {
             let parts = columns.of(row);
+            if row.text(4) != *plan {
+                row.text(4).clone_into(plan);
+            }
             let is_fetched = row.id(1) == 1 && row.state(2)?.is_new_page();
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
                 let (url, realised) = (UrlId(row.id(0)), row.number(3));
@@ -255,8 +263,13 @@ impl PastReader {
 
     /// What became of the candidate pairs of its fetched picks.
     fn add_pairs(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
+        let cycle = streamed_cycle(store.manifest(), &self.plan);
         let pairs = &mut Arc::make_mut(&mut self.past).pairs;
-        pairs.next_cycle();
+        // A stream has many plans in a cycle.
+        if cycle.is_none() || cycle != self.streamed {
+            pairs.next_cycle();
+        }
+        self.streamed = cycle;
         if !has_log_odds(store.manifest(), segment) {
             self.unread.push(segment.file.file.clone());
             return Ok(());
@@ -276,6 +289,13 @@ impl PastReader {
             Ok(())
         })
     }
+}
+
+/// The cycle of a plan of a stream, as back-offs count them; none of another plan.
+fn streamed_cycle(manifest: &Manifest, plan: &str) -> Option<u32> {
+    let first_seq = closed_plan(manifest, plan)?.first_seq;
+    let cycle = manifest.cycles.get(manifest.cycle_of(first_seq) as usize)?;
+    cycle.streamed.then(|| CycleClock::new(manifest).at(first_seq))
 }
 
 /// The plan of this workload, if that is of these queries, however often they are asked.

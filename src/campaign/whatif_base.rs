@@ -71,7 +71,8 @@ impl WhatIfBase {
         let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
         let mean_frequency = mean_frequency(&workload.queries);
         let (pages, places) = (&open.known.pages, served.places());
-        let shares = history::shares(&open.store, pages, mean_frequency, places)?;
+        let shares =
+            history::shares(&open.store, pages, mean_frequency, places, past.pairs.suffice())?;
         let lack = sufficiency::lack(open, &workload.queries, &settings)?;
         let base = Base {
             queries: Arc::new(workload.queries),
@@ -139,6 +140,7 @@ impl WhatIfBase {
             sufficiency: None,
             keeps_pools: true,
             streamed: false,
+            chances_learned: answer.scored.entry().is_learned(),
         };
         plan::commit_instead(open, &plan, &answer.settings)?;
         Ok(id)

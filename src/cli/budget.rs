@@ -48,7 +48,7 @@ pub(super) fn plan(
 }
 
 fn tell(share: BudgetShare, urls: usize, global: &Global) {
-    let (budget, percent) = (share.of(urls), share.percent());
+    let (budget, percent) = (share.of(urls), share.percent);
     if urls > 0 {
         let line = format!(
             "a budget of {percent} % is {budget} of the {urls} URLs that may be planned now"

@@ -176,7 +176,8 @@ fn measure(
         }
     }
     if scores.judged_results == 0 {
-        say(global, &format!("{file}: no result is judged; {}", examples(&run, judgements)));
+        let line = format!("warning: {file}: no result is judged; {}", examples(&run, judgements));
+        say(global, &line);
     }
     Ok(Measured { file, tag: run.tag, scores, p: Vec::new(), p_holm: Vec::new() })
 }

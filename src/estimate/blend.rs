@@ -15,6 +15,7 @@
 //! most [`MOST`] times the start.
 
 use prospect_index::page::UrlId;
+use prospect_index::page_store::{Fetch, PageTable};
 use serde::{Deserialize, Serialize};
 
 use super::parts::{Part, Parts};
@@ -37,6 +38,21 @@ pub struct PickOutcome {
     pub(crate) realised: f64,
     /// Whether its plan was for the queries that are planned for now.
     pub(crate) same_queries: bool,
+}
+
+impl PickOutcome {
+    /// The same as one of the page that came, which is where impact is, for whoever looks at that of now.
+    pub(super) fn at_its_page(self, pages: &PageTable) -> Self {
+        Self { url: page_by(pages, self.url), ..self }
+    }
+}
+
+/// The page that came by asking for a URL: its own, or a new one where it led to.
+pub(crate) fn page_by(pages: &PageTable, url: UrlId) -> UrlId {
+    match pages.fetch(url) {
+        Fetch::Redirected { seq } => pages.discovered_by(seq).unwrap_or(url),
+        _ => url,
+    }
 }
 
 /// Weights of the parts.
@@ -196,6 +212,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Story: a site had moved to https, every pick was a redirect, and the blend learned that no part is worth anything.
+    #[test]
+    fn a_pick_that_led_to_its_page_is_valued_by_that() {
+        let mut known = prospect_index::page_store::Known::default();
+        let [asked, page] =
+            ["http://a.test/", "https://a.test/"].map(|url| known.urls.insert(url, ""));
+        let pick =
+            |url| PickOutcome { url, parts: Parts::default(), realised: 1.0, same_queries: true };
+        assert_eq!(pick(asked).at_its_page(&known.pages).url, asked, "nothing came yet");
+        known.pages.note(page, 0, 200, Some(asked));
+        assert_eq!([asked, page].map(|url| pick(url).at_its_page(&known.pages).url), [page; 2]);
+    }
 
     fn outcomes(count: u32, impact: impl Fn([f64; PARTS]) -> f64) -> Vec<(Parts, f64)> {
         let value = |step: u32, by: u32| f64::from(step.wrapping_mul(by) >> 20 & 255) / 255.0;

@@ -197,6 +197,10 @@ fn expected_above(
 
 /// Share of a bin's outcomes above a score, between the edges of the grid.
 fn above(levels: &ScoreLevels, bin: usize, score: f64) -> f64 {
+    // Where no page ever had a word of its query none is above anything.
+    if levels.width() <= 0.0 {
+        return 0.0;
+    }
     let place = (score / levels.width()).clamp(0.0, CELLS as f64 - 1.0);
     let edges = levels.above(bin);
     let (low, high) = (edges[place as usize], edges[place as usize + 1]);
@@ -229,6 +233,13 @@ mod tests {
         close(bar(&levels, &[1.5; 10], [0; 20].into_iter(), 10), 1.5);
         // 10 of bin 0 and 10 of bin 1 above t: 10 (1 - t) + 10 (1 - t / 2) = 10 at 2 / 3.
         close(bar(&levels, &[], (0..20).map(|at| at % 2), 10), 2.0 / 3.0);
+    }
+
+    #[test]
+    fn where_no_candidate_ever_scored_none_is_expected_to() {
+        let levels = ScoreLevels::new(1, 0.0, |_, _| 0.0);
+        let bar = bar(&levels, &[], [0; 50].into_iter(), 10);
+        assert_eq!((bar, above(&levels, 0, bar), above(&levels, 0, 0.5)), (0.0, 0.0, 0.0));
     }
 
     #[test]

@@ -207,7 +207,11 @@ impl ScoredPairs {
         let shared = Shared {
             past_pages: past_pages(input, settings, cache),
             known: known.urls.len(),
-            past_picks: input.past_picks.to_vec(),
+            past_picks: input
+                .past_picks
+                .iter()
+                .map(|pick| pick.at_its_page(&known.pages))
+                .collect(),
             owners: input.past_picks.iter().map(|pick| owner(pick.url)).collect(),
             domains: if settings.defended {
                 SlowStart::new(known, urls.iter().map(|url| url.url))

@@ -398,8 +398,9 @@ impl CapGroups {
             Most::InTime => group.in_time,
             Most::Share(share) => {
                 let all = budget.saturating_add(self.in_flight);
+                // What is meant as a whole number of URLs may be a hair less in binary.
                 let before = all as u128 * group.fetched as u128 / self.fetched.max(1) as u128;
-                ((share * all as f64) as usize).max(before as usize).max(least).max(1)
+                ((share * all as f64 + 1e-9) as usize).max(before as usize).max(least).max(1)
             }
         };
         if most == usize::MAX { most } else { most.saturating_sub(group.in_flight) }

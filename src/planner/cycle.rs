@@ -11,7 +11,7 @@ use prospect_index::page_store::{Fetch, Known, PageTable};
 
 use super::expected_impact::{BatchSize, ListChances, Lists};
 use super::revisits::{PlannedRevisit, RevisitOutcome};
-use crate::estimate::blend::PickOutcome;
+use crate::estimate::blend::{PickOutcome, page_by};
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::Parts;
 use crate::estimate::predict_entry::predict_entry;
@@ -253,14 +253,6 @@ impl PickState {
     /// Whether a page came by it that was not there before.
     pub(crate) fn is_new_page(self) -> bool {
         matches!(self, Self::Fetched | Self::LedToNew)
-    }
-}
-
-/// The page that came by asking for a URL: its own, or a new one where it led to.
-pub(crate) fn page_by(pages: &PageTable, url: UrlId) -> UrlId {
-    match pages.fetch(url) {
-        Fetch::Redirected { seq } => pages.discovered_by(seq).unwrap_or(url),
-        _ => url,
     }
 }
 

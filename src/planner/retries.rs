@@ -290,8 +290,9 @@ impl Retries {
     }
 }
 
-/// Cycles as back-offs count them: those of plans, of which those of a stream share some, and each ingest without a plan as
-/// one, whatever it was cut into.
+/// Cycles as back-offs count them: those of plans, of which those of a stream share some; what is ingested after the plan is
+/// closed and before the next one, such as the log of the crawl, is of the same. Before the first plan each ingest is one,
+/// whatever it was cut into.
 pub(crate) struct CycleClock<'a> {
     manifest: &'a Manifest,
     /// By cycle of the manifest.
@@ -306,19 +307,22 @@ impl<'a> CycleClock<'a> {
     pub(crate) fn new(manifest: &'a Manifest) -> Self {
         let starts: HashSet<u32> = manifest.ingests.iter().map(|one| one.first_seq).collect();
         let (mut ticks, mut tick, mut began) = (Vec::with_capacity(manifest.cycles.len()), 0, 0);
+        let mut was_planned = false;
         for (at, cycle) in manifest.cycles.iter().enumerate() {
             let first_seq = cycle.first_seq;
             let goes_on = at > 0 && {
                 let before = &manifest.cycles[at - 1];
                 match (&cycle.plan, &before.plan) {
-                    (None, None) => !starts.contains(&first_seq),
+                    (None, _) if was_planned => true,
+                    (None, _) => !starts.contains(&first_seq),
                     (Some(_), Some(_)) => {
                         let is_streamed = cycle.streamed && before.streamed;
                         is_streamed && first_seq - began < CYCLE_RECORDS
                     }
-                    _ => false,
+                    (Some(_), None) => false,
                 }
             };
+            was_planned |= cycle.plan.is_some();
             if !goes_on {
                 tick += u32::from(at > 0);
                 began = first_seq;
@@ -524,5 +528,24 @@ mod tests {
         crawl.manifest.next_seq = 3;
         let wait = Some(Wait::Failed { tries: 1, cycles: 1 });
         assert_eq!((crawl.manifest.cycles.len(), crawl.wait("https://h0.test/")), (3, wait));
+    }
+
+    /// Story: the archive had all of a plan, which was closed; the log of the same crawl, brought in behind it, was a cycle, and
+    /// what had just failed was planned at once.
+    #[test]
+    fn what_is_told_of_a_crawl_after_its_plan_was_closed_is_of_its_cycle() {
+        let mut crawl = Crawl::knowing(&[B]);
+        crawl.cycle(&[(A, 503), ("https://c.test/0", 200)]);
+        let wait = Some(Wait::Failed { tries: 1, cycles: 1 });
+        assert_eq!(crawl.wait(A), wait);
+        for dead in ["https://dead.test/", "https://dead.test/2"] {
+            let id = crawl.known.urls.insert(dead, "");
+            crawl.known.pages.note(id, crawl.manifest.next_seq, 404, None);
+            crawl.manifest.add_cycles(1);
+            crawl.manifest.next_seq += 1;
+            assert_eq!(crawl.wait(A), wait);
+        }
+        crawl.cycle(&[("https://c.test/", 200)]);
+        assert_eq!(crawl.wait(A), None);
     }
 }

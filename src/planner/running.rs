@@ -22,7 +22,6 @@ use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::estimate::features::similarity::Embeddings;
-use crate::estimate::models::entry;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Pick;
 use crate::sketch::served::ServedLists;
@@ -71,8 +70,6 @@ pub(crate) struct RunningPlanner<'a> {
     open: Option<OpenPlan>,
     /// Which shares of what was expected of plans came, as plans have it whose chances are assumed, and are learned.
     shares: [RealisedShares; 2],
-    /// Pairs whose outcome was seen.
-    pairs: usize,
     /// By closed plan: pages that came, and the impact that they had in lists then.
     brought: Vec<(usize, f64)>,
     /// What became of plans, where someone looks at more than is learned from.
@@ -101,7 +98,6 @@ impl<'a> RunningPlanner<'a> {
             past: Past::default(),
             open: None,
             shares: [RealisedShares::start(mean_frequency(&workload.queries)); 2],
-            pairs: 0,
             brought: Vec::new(),
             kept: None,
         }
@@ -124,7 +120,7 @@ impl<'a> RunningPlanner<'a> {
 
     /// Whether chances to enter a list come from outcomes.
     fn learns_chances(&self) -> bool {
-        self.pairs as f64 >= entry::FEWEST
+        self.past.pairs.suffice()
     }
 
     /// By closed plan, the oldest first: pages that came, and the impact that they had in lists then.
@@ -292,9 +288,11 @@ impl<'a> RunningPlanner<'a> {
         if self.trainers.is_none() {
             self.past.queries.extend_from_slice(&closed.queries);
         }
+        // As the plan had it.
+        let learned = self.learns_chances();
         self.past.learn(&closed);
         let (places, realised) = (before.places(), closed.realised());
-        let (chances, learned) = (closed.chances(queries, places), self.learns_chances());
+        let chances = closed.chances(queries, places);
         let foreseen = closed.foreseen(queries, places);
         for (shares, are_learned) in self.shares.iter_mut().zip([false, true]) {
             shares.learn(CycleImpact {
@@ -305,7 +303,6 @@ impl<'a> RunningPlanner<'a> {
                 stayed: None,
             });
         }
-        self.pairs += closed.pairs.len();
         self.brought.push((closed.new_pages(), realised));
         if let Some(kept) = &mut self.kept {
             kept.push(closed);

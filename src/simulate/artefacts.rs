@@ -17,6 +17,7 @@ use super::summary::Findings;
 use super::values::Placed;
 use crate::evaluate::metrics::DEPTH;
 use crate::evaluate::run::write_query;
+use crate::plan::export::without_blanks;
 use crate::policy::PolicyChoice;
 use crate::results::stopping::Stop;
 use crate::results::time::{TimePoint, TimeSummary};
@@ -81,7 +82,7 @@ pub(crate) fn orders(
         for (set, order) in orders.iter().enumerate() {
             let mut lines = String::new();
             for &page in &order.pages {
-                lines.push_str(urls.spelling(UrlId(page)));
+                lines.push_str(&without_blanks(urls.spelling(UrlId(page))));
                 lines.push('\n');
             }
             let name = format!("{folder}/{}/{}.txt", choice.label(), set + 1);
@@ -351,9 +352,11 @@ pub(crate) fn runs(
         for (at, pages) in pages.iter().enumerate() {
             let mut out = Vec::new();
             for (judged, lists) in measure.judged.iter().zip(&rankings) {
-                let url = |page: u32| collection.urls.spelling(UrlId(page));
-                let list: Vec<(&str, f64)> =
+                let url = |page: u32| without_blanks(collection.urls.spelling(UrlId(page)));
+                let list: Vec<(String, f64)> =
                     lists[at].iter().map(|&(page, score)| (url(page), score)).collect();
+                let list: Vec<(&str, f64)> =
+                    list.iter().map(|(url, score)| (url.as_str(), *score)).collect();
                 write_query(&mut out, &tag, &judged.query.qid, &list)?;
             }
             storage.write(&format!("runs/{label}/{set}/{pages}.run"), &out)?;

@@ -51,7 +51,8 @@ pub(crate) fn kinds(
     let mut names: Vec<&str> = evaluation.queries.iter().map(|q| q.kind.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    names.retain(|name| !name.is_empty());
+    // A kind of that name is not told apart: all queries have it.
+    names.retain(|name| !name.is_empty() && *name != "all");
     let mut kinds = Vec::new();
     for name in std::iter::once("all").chain(names) {
         let of_kind = |kind: &str| name == "all" || kind == name;

@@ -110,7 +110,10 @@ impl Needy {
     pub(crate) fn of(self, queries: usize) -> usize {
         match self {
             Self::Count(count) => count.min(queries),
-            Self::Share(share) => ((share * queries as f64).floor() as usize).clamp(1, queries),
+            // What is meant as a whole number may be a hair less in binary.
+            Self::Share(share) => {
+                ((share * queries as f64 + 1e-9).floor() as usize).clamp(1, queries)
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use prospect_index::words::Analyzer;
 use regex::{Regex, RegexBuilder};
 
 use super::scenario::{AskedQuery, MOST, Scenario, ScenarioError, Which, number};
-use crate::workload::Query;
+use crate::workload::{MOST_FREQUENCY, Query};
 
 /// Bytes that a compiled pattern may take.
 const PATTERN_SIZE: usize = 1 << 20;
@@ -74,7 +74,7 @@ struct Making<'a> {
 impl Making<'_> {
     fn add(&mut self, key: &str, asked: &[AskedQuery]) -> Result<(), ScenarioError> {
         for AskedQuery { query, frequency, qid, kind } in asked {
-            let frequency = number(&format!("{key}.frequency"), *frequency, MOST)?;
+            let frequency = number(&format!("{key}.frequency"), *frequency, MOST_FREQUENCY)?;
             let made = Query::new(qid, query, frequency, kind);
             let mut made = made.into_words_of(self.analyzer);
             if made.words.is_empty() {
@@ -82,7 +82,7 @@ impl Making<'_> {
             }
             if let Some(&at) = self.at_words.get(&made.words) {
                 let sum = self.queries[at].frequency + frequency;
-                self.queries[at].frequency = number(key, sum, 2.0 * MOST)?;
+                self.queries[at].frequency = number(key, sum, MOST_FREQUENCY)?;
                 continue;
             }
             self.new += 1;
@@ -106,7 +106,7 @@ impl Making<'_> {
         let meant = Meant::new(key, which, &self.queries)?;
         let mut found = false;
         for query in self.queries.iter_mut().filter(|query| meant.holds(query)) {
-            query.frequency = number(key, query.frequency * by, MOST)?;
+            query.frequency = number(key, query.frequency * by, MOST_FREQUENCY)?;
             found = true;
         }
         if found {

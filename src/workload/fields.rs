@@ -36,7 +36,7 @@ const KIND: Names = &["kind", "type", "category"];
 
 /// How often a query may be asked: squares of sums over queries have to be numbers, and not 0.
 const LEAST_FREQUENCY: f64 = 1e-12;
-const MOST_FREQUENCY: f64 = 1e15;
+pub(crate) const MOST_FREQUENCY: f64 = 1e15;
 
 /// Where the parts of a query stand among named values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

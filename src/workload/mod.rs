@@ -20,6 +20,7 @@ use prospect_index::words::Analyzer;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use doc_urls::DocUrls;
+pub(crate) use fields::MOST_FREQUENCY;
 pub use formats::load;
 pub(crate) use formats::{Assumption, WorkloadError, load_told, parse, wordings};
 pub(crate) use text::{ListLines, open_lines, open_list, open_text, shown};

@@ -56,6 +56,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
 const RECORDS: &[&str] = &[
     "prospect::contained",
     "prospect_index::answer",
+    "prospect_index::fetch_time",
     "prospect_index::limits",
     "prospect_index::page",
 ];

@@ -205,12 +205,14 @@ fn schemas() -> String {
                 epoch: Epoch::default(),
                 in_flight_for,
                 streamed: true,
+                chances_learned: Some(true),
             })
             .into(),
         closed_plans: vec![ClosedPlan {
             id: "a plan".into(),
             first_seq: 0,
             end_seq: 0,
+            chances_learned: Some(true),
             places: json!({}),
             led_to: json!({}),
         }],

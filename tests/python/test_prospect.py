@@ -410,3 +410,21 @@ def test_the_docstrings_name_options_that_exist() -> None:
 def test_json_of_every_command_can_be_had() -> None:
     assert prospect.call("metrics")["schema"].startswith("prospect.metrics")
     assert json.dumps(prospect.call("policies"))
+
+
+def test_gaps_of_a_frame_are_gaps_of_records(tmp_path: Path) -> None:
+    """A NaN made a line that no page was read from, and nobody was told."""
+    rows = [
+        {"url": "https://a.example/", "title": "home", "text": "bread", "status": 200},
+        {"url": "https://a.example/2", "title": None, "text": "rye"},
+        {"url": "https://a.example/3", "text": "oats", "fetched_at": pandas.Timestamp("2026-11-28T01:00:00Z")},
+    ]
+    records = pandas.DataFrame(rows).to_dict("records")
+    told = prospect.ingest(tmp_path / "store", records=records)
+    assert (told["pages"], told["skipped"]) == (3, {})
+    with pytest.raises(TypeError, match="record 0: 'url' is no dictionary"):
+        prospect.ingest(tmp_path / "store", records=pandas.DataFrame(rows))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="record 0: b'x' of type bytes is not JSON"):
+        prospect.ingest(tmp_path / "store", records=[{"url": "https://a.example/", "text": b"x"}])
+    with pytest.raises(ValueError, match="neither a file nor a record"):
+        prospect.ingest(tmp_path / "store", records=[])

@@ -197,6 +197,7 @@ fn set_plan(root: &Path, crawl: &mut Crawl, planned: bool) {
                 epoch,
                 in_flight_for,
                 streamed: false,
+                chances_learned: None,
             };
             manifest.plans = if planned { vec![plan] } else { Vec::new() };
         })

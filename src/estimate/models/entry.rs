@@ -47,6 +47,11 @@ impl EntryOutcomes {
         }
     }
 
+    /// Whether chances of some kind of pairs are learned from them.
+    pub(crate) fn suffice(&self) -> bool {
+        self.ranges.iter().any(|ranges| pairs(ranges) >= FEWEST)
+    }
+
     /// A pair of a pick that was fetched.
     pub(crate) fn add(&mut self, matches: bool, margin: f64, entered: bool) {
         let (pairs, sum) = &mut self.ranges[usize::from(matches)][range(margin)];
@@ -68,15 +73,25 @@ impl EntryModel {
         Self { by_range: outcomes.ranges.each_ref().map(|ranges| isotonic(ranges)) }
     }
 
+    /// Whether chances of some kind of pairs are learned.
+    pub(crate) fn is_learned(&self) -> bool {
+        self.by_range.iter().any(Option::is_some)
+    }
+
     /// Chance of a pair with this margin, if enough is known.
     pub(crate) fn chance(&self, matches: bool, margin: f64) -> Option<f64> {
         Some(self.by_range[usize::from(matches)].as_ref()?[range(margin)])
     }
 }
 
+/// How many pairs there are, each for what it counts now.
+fn pairs(ranges: &[(f64, f64)]) -> f64 {
+    ranges.iter().map(|(pairs, _)| pairs).sum()
+}
+
 /// The rising shares that fit best; `None` of too few pairs.
 fn isotonic(ranges: &[(f64, f64)]) -> Option<Vec<f64>> {
-    if ranges.iter().map(|(pairs, _)| pairs).sum::<f64>() < FEWEST {
+    if pairs(ranges) < FEWEST {
         return None;
     }
     // Blocks of neighbouring ranges: pairs, entered, ranges.
@@ -134,12 +149,23 @@ mod tests {
     #[test]
     fn few_pairs_fit_nothing_and_later_cycles_count_for_more() {
         let mut seen = EntryOutcomes::default();
-        assert!(EntryModel::fit(&seen).chance(true, 0.0).is_none());
+        assert!(!seen.suffice() && EntryModel::fit(&seen).chance(true, 0.0).is_none());
         (0..1_000).for_each(|_| seen.add(true, 0.0, false));
         seen.next_cycle();
         (0..700).for_each(|_| seen.add(true, 0.0, true));
         let model = EntryModel::fit(&seen);
+        assert!(seen.suffice());
         assert!((model.chance(true, 0.0).unwrap() - 0.5).abs() < 1e-9);
         assert!(model.chance(false, 0.0).is_none(), "of those nothing is known");
+    }
+
+    #[test]
+    fn small_cycles_never_have_enough_however_many_there_are() {
+        let mut seen = EntryOutcomes::default();
+        for _ in 0..50 {
+            seen.next_cycle();
+            (0..80).for_each(|_| seen.add(true, 0.0, false));
+            assert!(!seen.suffice());
+        }
     }
 }

@@ -8,13 +8,17 @@ use smartcore::linear::linear_regression::{LinearRegression, LinearRegressionPar
 use crate::estimate::EstimateError;
 
 /// `impact = c0 + c1 x + c2 x²` clamped at the vertex and at 0; x is ln(1 + importance), or
-/// the probability that the page is good.
+/// the probability that the page is good. A vertex outside the x that were seen is taken to lie at their end: a parabola
+/// that is next to a line has it anywhere, with any value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct ImpactRegression {
     /// c0, c1, c2.
     pub(crate) coefficients: [f64; 3],
     /// Crawled pages it was fitted on.
     pub(crate) pages: usize,
+    /// Where the vertex is taken to lie.
+    #[serde(skip)]
+    vertex: f64,
 }
 
 impl ImpactRegression {
@@ -30,8 +34,10 @@ impl ImpactRegression {
         xs.dedup();
         if xs.len() < 3 {
             let mean = points.iter().map(|(_, y)| y).sum::<f64>() / pages.max(1) as f64;
-            return Ok(Self { coefficients: [mean, 0.0, 0.0], pages });
+            return Ok(Self { coefficients: [mean, 0.0, 0.0], pages, vertex: 0.0 });
         }
+        let of_all = |pick: fn(f64, f64) -> f64| points.iter().map(|(x, _)| *x).reduce(pick);
+        let (least, most) = (of_all(f64::min).unwrap_or(0.0), of_all(f64::max).unwrap_or(0.0));
         let flat: Vec<f64> = points.iter().flat_map(|(x, _)| [*x, x * x]).collect();
         let x = DenseMatrix::new(pages, 2, flat, false).map_err(|e| refused(&e))?;
         let y: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
@@ -41,19 +47,20 @@ impl ImpactRegression {
             smartcore::linalg::basic::arrays::Array::iterator(model.coefficients(), 0)
                 .copied()
                 .collect();
-        Ok(Self { coefficients: [*model.intercept(), slopes[0], slopes[1]], pages })
+        let (c1, c2) = (slopes[0], slopes[1]);
+        let vertex = if c2 == 0.0 { 0.0 } else { (-c1 / (2.0 * c2)).clamp(least, most) };
+        Ok(Self { coefficients: [*model.intercept(), c1, c2], pages, vertex })
     }
 
     /// Impact of a page with this x. Beyond the vertex of the parabola the value at the vertex
     /// holds, so that the estimate is monotone on the side where most pages lie.
     pub(crate) fn impact(&self, x: f64) -> f64 {
         let [c0, c1, c2] = self.coefficients;
-        let vertex = if c2 == 0.0 { f64::INFINITY } else { -c1 / (2.0 * c2) };
         // An opening-down parabola falls behind its vertex, an opening-up one falls before it.
         let x = if c2 < 0.0 {
-            x.min(vertex)
+            x.min(self.vertex)
         } else if c2 > 0.0 {
-            x.max(vertex)
+            x.max(self.vertex)
         } else {
             x
         };
@@ -84,5 +91,21 @@ mod tests {
         assert!((fit.impact(9.0) - fit.impact(4.0)).abs() < 1e-6);
         assert_eq!(ImpactRegression::fit(&[]).unwrap().impact(3.0), 0.0);
         assert_eq!(ImpactRegression::fit(&[(1.0, 2.0), (1.0, 4.0)]).unwrap().impact(9.0), 3.0);
+    }
+
+    /// Story: of pages that 1, 3 and 7 pages linked to, the more were linked to the less they were worth, next to a line;
+    /// a URL of theirs was expected to bring 1e14.
+    #[test]
+    fn a_vertex_beyond_what_was_seen_promises_nothing() {
+        for impacts in [[9.0, 7.0, 5.0], [90.0, 70.0, 49.0], [30.0, 26.0, 21.0], [5.0, 7.0, 9.0]] {
+            let points = impacts.iter().zip([1.0_f64, 3.0, 7.0]);
+            let points: Vec<(f64, f64)> =
+                points.flat_map(|(impact, links)| vec![(links.ln_1p(), *impact); 30]).collect();
+            let fit = ImpactRegression::fit(&points).unwrap();
+            let most = impacts.iter().copied().fold(0.0, f64::max);
+            for links in [0.0_f64, 1.0, 2.0, 7.0] {
+                assert!(fit.impact(links.ln_1p()) <= 1.5 * most, "{links}: {fit:?}");
+            }
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! What `nutch readdb DIR -dump` writes of a CrawlDb, as text or, with `-format csv`, as a table.
 //!
-//! The status is that of the last fetch; where the dump says why it failed (`_pst_`), that counts.
+//! The status is that of the last fetch; where the dump says why it failed (`_pst_`), that counts. When that was it says
+//! only by the time of the next one, which is a day later after a failure that may pass, else the interval of the entry: so
+//! entries that are as they were in the dump before are known again.
 
 use prospect_index::answer::ROBOTS;
+use prospect_index::fetch_time;
 
 use super::super::record::page_url;
 use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord, not_one};
@@ -29,6 +32,9 @@ fn entry(line: &str) -> Option<&str> {
     let is_number = version.trim().bytes().all(|byte| byte.is_ascii_digit());
     (is_number && url.contains(':')).then_some(url)
 }
+
+/// The name of what was not fetched yet, or failed and is to be tried again.
+const UNFETCHED: &str = "db_unfetched";
 
 /// The status that a name of CrawlDb stands for; none for what was not fetched.
 fn status(name: &str) -> Option<u16> {
@@ -64,9 +70,41 @@ fn protocol(text: &str) -> Option<u16> {
     protocol_status(rest.split('(').next()?)
 }
 
+/// Seconds from a failure that may pass to the next try.
+const RETRY: i64 = 86_400;
+
+/// When an entry was fetched last, in seconds since 1970: by when it is to be fetched next, as Java prints times
+/// (`Sat Nov 28 02:09:37 UTC 2026`; other zones are taken for UTC), and the seconds between two fetches. None if either is
+/// something else.
+fn fetched_at(next: &str, is_retry: bool, interval: Option<i64>) -> Option<String> {
+    let fields: Vec<&str> = next.split_whitespace().collect();
+    let [week_day, month, day, clock, _, year] = fields[..] else { return None };
+    let next = fetch_time::seconds(&format!("{week_day}, {day} {month} {year} {clock} GMT"))?;
+    let between = if is_retry { RETRY } else { interval? };
+    Some((next - between).to_string())
+}
+
+/// The number that a text begins with.
+fn leading_number(text: &str) -> Option<i64> {
+    text.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The HTTP status that an entry tells, where it says that the fetch failed and no more: Nutch calls answers such as 403 and 503
+/// exceptions, too. Of an earlier fetch that gave a page it may be still there.
+fn http_status(text: &str) -> Option<u16> {
+    let (_, rest) = text.split_once("nutch.protocol.code")?;
+    let code = rest.strip_prefix(['=', ':'])?.get(..3)?.parse().ok()?;
+    (400..600).contains(&code).then_some(code)
+}
+
 #[derive(Default)]
 struct Dump {
     open: Option<(u64, UrlRecord)>,
+    /// Of that entry: when it is to be fetched next, whether after a failure that may pass, and how often it is fetched.
+    next: String,
+    is_retry: bool,
+    interval: Option<i64>,
+    http_status: Option<u16>,
 }
 
 impl LineFormat for Dump {
@@ -82,16 +120,32 @@ impl LineFormat for Dump {
         if let Some(rest) = line.strip_prefix("Status: ") {
             let name = rest.split_once('(').map_or(rest, |(_, name)| name.trim_end_matches(')'));
             record.status = status(name);
+            self.is_retry = name == UNFETCHED;
+        } else if let Some(time) = line.strip_prefix("Fetch time: ") {
+            time.clone_into(&mut self.next);
+        } else if let Some(interval) = line.strip_prefix("Retry interval: ") {
+            self.interval = leading_number(interval);
         } else if let Some(status) = protocol(line) {
             record.status = Some(status);
         }
+        self.http_status = self.http_status.or_else(|| http_status(line));
         None
     }
 
     fn end(&mut self) -> Option<Found> {
         let (number, record) = self.open.take()?;
+        let fetched_at = fetched_at(&self.next, self.is_retry, self.interval);
+        let status = record.status.map(|status| Self::known_better(status, self.http_status));
+        *self = Self::default();
         let found = page_url(&record.url);
-        Some((number, found.map(|(url, _)| UrlRecord { url, ..record })))
+        Some((number, found.map(|(url, _)| UrlRecord { url, status, fetched_at, ..record })))
+    }
+}
+
+impl Dump {
+    /// A status, or the one of HTTP where it says only that something failed.
+    fn known_better(status: u16, http_status: Option<u16>) -> u16 {
+        if status == 0 { http_status.unwrap_or(0) } else { status }
     }
 }
 
@@ -112,8 +166,15 @@ impl LineFormat for Csv {
             return Some(not_one(number, "no row of a CrawlDb", line));
         };
         let metadata = row.iter().skip(3).find_map(protocol);
+        let http_status = row.iter().skip(3).find_map(http_status);
         let status = metadata.or_else(|| status(name));
+        let status = status.map(|status| Dump::known_better(status, http_status));
+        let interval = row.get(6).and_then(leading_number);
+        let fetched_at = fetched_at(row.get(3).unwrap_or_default(), name == UNFETCHED, interval);
         let found = page_url(url);
-        Some((number, found.map(|(url, _)| UrlRecord { status, ..UrlRecord::of(&url) })))
+        Some((
+            number,
+            found.map(|(url, _)| UrlRecord { status, fetched_at, ..UrlRecord::of(&url) }),
+        ))
     }
 }

@@ -140,7 +140,7 @@ test,a)/d
 fn dumps_of_a_crawldb() {
     let entry = |url: &str, status: &str, metadata: &str| {
         format!(
-            "{url}\tVersion: 7\nStatus: {status}\nFetch time: Sat Jun 15 10:00:00 UTC 2026\nScore: 1.0\n\
+            "{url}\tVersion: 7\nStatus: {status}\nFetch time: Mon Jun 15 10:00:00 UTC 2026\nScore: 1.0\n\
              Metadata: \n \t{metadata}\n\n"
         )
     };
@@ -155,25 +155,31 @@ fn dumps_of_a_crawldb() {
             "_pst_=exception(16), lastModified=0: Read timed out",
         ),
         entry("https://f.test/", "5 (db_redir_perm)", ""),
+        entry(
+            "https://g.test/",
+            "1 (db_unfetched)",
+            "_pst_=exception(16), lastModified=0: Http code=403\n \tnutch.protocol.code=403",
+        ),
     ];
     let robots = format!("crawldb https://c.test/ {}", prospect_index::answer::ROBOTS);
     check(
         &dump.concat(),
         &[
             "crawldb https://a.test/ 200",
-            "crawldb https://b.test/",
+            "crawldb https://b.test/ 1781431200",
             &robots,
             "crawldb https://d.test/ 404",
-            "crawldb https://e.test/ 0",
+            "crawldb https://e.test/ 0 1781431200",
             "crawldb https://f.test/ 301",
+            "crawldb https://g.test/ 403 1781431200",
         ],
     );
     check(
-        "Url,Status code,Status name,Fetch Time,Metadata\n\
-         \"https://a.test/?x=1,2\",2,\"db_fetched\",Sat Jun 15 10:00:00 UTC 2026,\"\"\n\
+        "Url,Status code,Status name,Fetch Time,Modified Time,Retries,Retry interval seconds,Metadata\n\
+         \"https://a.test/?x=1,2\",2,\"db_fetched\",Mon Jun 15 10:00:00 UTC 2026,x,0,2592000.0,\"\"\n\
          \"https://b.test/\",3,\"db_gone\",x,\"_pst_:gone(11), lastModified=0|||nutch.score:1|||\"\nnothing\n",
         &[
-            "crawldb-csv https://a.test/?x=1,2 200",
+            "crawldb-csv https://a.test/?x=1,2 200 1778925600",
             "crawldb-csv https://b.test/ 410",
             "4: invalid-record",
         ],
@@ -260,6 +266,16 @@ Total wall clock time: 0.01s
             "wget http://a.test/half 0 2026-11-23T19:10:27",
             "wget http://a.test/slow 0 2026-11-23T19:10:27",
             "wget http://no.such.host.invalid/ 0 2026-11-23T19:10:28",
+        ],
+    );
+    // With -S the server's own lines.
+    check(
+        "--2026-11-23 19:10:25--  http://a.test/gone\nHTTP request sent, awaiting response... \n  HTTP/1.1 404 Not Found\n  \
+         Server: a\n2026-11-23 19:10:25 ERROR 404: Not Found.\n\n--2026-11-23 19:10:26--  http://a.test/\n\
+         HTTP request sent, awaiting response... \n  HTTP/1.1 200 OK\n  Content-Length: 2\n",
+        &[
+            "wget http://a.test/gone 404 2026-11-23T19:10:25",
+            "wget http://a.test/ 200 2026-11-23T19:10:26",
         ],
     );
 }

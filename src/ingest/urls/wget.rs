@@ -1,5 +1,5 @@
 //! The log of wget (`-o FILE`, neither `-q` nor `-nv`): a line with time and URL for each request, then what came
-//! of it. It tells of what an archive has no record of: dropped connections, names that are not found.
+//! of it, with `-S` as the server's own lines. It tells of what an archive has no record of: dropped connections, names that are not found.
 
 use super::super::record::page_url;
 use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord};
@@ -31,9 +31,11 @@ fn request(line: &str) -> Option<(String, &str)> {
     url.starts_with("http").then(|| (format!("{day}T{clock}"), url))
 }
 
-/// The status in a line such as `HTTP request sent, awaiting response... 503 Busy`.
+/// The status in a line such as `HTTP request sent, awaiting response... 503 Busy`, or `  HTTP/1.1 503 Busy`.
 fn answered(line: &str) -> Option<u16> {
-    let (_, after) = line.rsplit_once("... ").or_else(|| line.rsplit_once("… "))?;
+    let status_line = line.trim_start().strip_prefix("HTTP/").and_then(|rest| rest.split_once(' '));
+    let said = || line.rsplit_once("... ").or_else(|| line.rsplit_once("… "));
+    let (_, after) = status_line.or_else(said)?;
     let code = after.split(' ').next()?;
     let is_status = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
     if is_status { code.parse().ok() } else { None }

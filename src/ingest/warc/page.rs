@@ -103,11 +103,29 @@ impl Media {
             Self::Other => Self::Other,
             _ if foreign_type(body).is_some() => Self::Other,
             Self::Unknown | Self::Text if is_html => Self::Html,
+            Self::Unknown if seems_html(&start) => Self::Html,
             Self::Unknown if !body.is_empty() && looks_like_text(body) => Self::Text,
             Self::Unknown => Self::Other,
             known => known,
         }
     }
+}
+
+/// Elements that a document of HTML may begin with, by the standard for sniffing (MIME Sniffing, section 7.1).
+const FIRST_ELEMENTS: [&[u8]; 15] = [
+    b"head", b"script", b"iframe", b"h1", b"div", b"font", b"table", b"a", b"style", b"title",
+    b"b", b"body", b"br", b"p", b"!--",
+];
+
+/// Whether a document without a type begins as HTML does, in lower case; or as XML that goes on as such.
+fn seems_html(start: &[u8]) -> bool {
+    let has = |what: &[u8]| start.windows(what.len()).any(|part| part == what);
+    let is_first = |name: &&[u8]| {
+        let rest = start.strip_prefix(b"<").and_then(|rest| rest.strip_prefix(*name));
+        rest.is_some_and(|rest| name == b"!--" || matches!(rest.first(), Some(b' ' | b'>')))
+    };
+    FIRST_ELEMENTS.iter().any(is_first)
+        || start.starts_with(b"<?xml") && (has(b"<!doctype html") || has(b"<html"))
 }
 
 /// What a record tells; none if it is not of a page.

@@ -175,7 +175,7 @@ fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 }
 
 /// The URL with everything that lines are cut at encoded: pages spell URLs in every way.
-fn without_blanks(url: &str) -> String {
+pub(crate) fn without_blanks(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     for c in url.chars() {
         if c.is_whitespace() || c.is_control() {
@@ -268,7 +268,7 @@ mod tests {
             (&1.into(), &serde_json::Value::Null)
         );
         assert_eq!(line["known"]["info"]["key"], "192.0.2.7");
-        check("heritrix", &["# plan 00ff", "F+ https://a.test/x%20y", "F+ http://b.test:81/?q=é"]);
+        check("heritrix", &["F+ https://a.test/x%20y", "F+ http://b.test:81/?q=é"]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 from ._command import File, Option, ProspectError, ProspectWarning, find_binary, run_json
-from ._frames import Library, Table, from_records, is_table, read_run_records
+from ._frames import Library, Table, as_json, from_records, is_table, read_run_records
 from ._results import RUN_COLUMNS, Evaluation, Plan, Simulation
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def ingest(
         store: the folder.
         files: WARC, JSON lines, Parquet, HTML, or folders of them.
         records: pages, or failed fetches, as dictionaries with the fields of the JSON lines format: `url`, `title`,
-            `text`, `outlinks` (a list of dictionaries with `url` and `anchor`), `status`.
+            `text`, `outlinks` (a list of dictionaries with `url` and `anchor`), `status`. A NaN, as frames have it for
+            what is missing, is nothing; numbers of NumPy and times are taken.
         options: those of `prospect ingest`, such as `close=True` after the last pages of a batch.
 
     Returns:
@@ -101,13 +102,17 @@ def ingest(
 
     Raises:
         ProspectError: a file cannot be read, or holds no page.
+        TypeError: a record holds what is no JSON.
+        ValueError: there is neither a file nor a record.
     """
     with tempfile.TemporaryDirectory(prefix="prospect-") as folder:
         listed = Path(folder, "records.jsonl")
         # What UTF-8 cannot say, a lone surrogate of a page that was badly decoded, is no reason to lose the page.
         with listed.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+            file.writelines(as_json(at, record) + "\n" for at, record in enumerate(records))
         more = [listed] if listed.stat().st_size else []
+        if not files and not more:
+            raise ValueError("nothing to ingest: neither a file nor a record")
         return cast("dict[str, Any]", run_json("ingest", [*files, *more], {**options, "store": store})[0])
 
 

@@ -6,7 +6,7 @@ import gzip
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeGuard, TypeVar
 
@@ -84,6 +84,38 @@ def is_missing(value: object) -> bool:
         return value is None or bool(value != value)
     except TypeError:
         return True
+
+
+def as_json(at: int, record: Mapping[str, object]) -> str:
+    """A record as a line of JSON, without what is missing.
+
+    Raises:
+        TypeError: it holds what is no JSON.
+    """
+    if not isinstance(record, Mapping):
+        raise TypeError(f"record {at}: {record!r:.40} is no dictionary; those of a frame are frame.to_dict('records')")
+    try:
+        return json.dumps(_plain(record), ensure_ascii=False, allow_nan=False, default=_simple)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"record {at}: {error}") from error
+
+
+def _plain(value: object) -> object:
+    """The same with None for what is missing."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    is_scalar = isinstance(value, (str, int)) or hasattr(value, "__len__")
+    return value if is_scalar or not is_missing(value) else None
+
+
+def _simple(value: object) -> object:
+    """A number of NumPy, an array or a time as JSON has it."""
+    for method in ("tolist", "isoformat"):
+        if hasattr(value, method):
+            return _plain(getattr(value, method)())
+    raise TypeError(f"{value!r:.40} of type {type(value).__name__} is not JSON")
 
 
 def name_of(row: dict[str, Any], column: str) -> str:

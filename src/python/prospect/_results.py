@@ -82,7 +82,7 @@ class Simulation(Generic[Frame]):
         files = sorted(self._file("order").glob("*/*.txt"), key=lambda file: (file.parent.name, int(file.stem)))
         orders: dict[str, dict[int, list[str]]] = {}
         for file in files:
-            urls = file.read_text(encoding="utf-8").split()
+            urls = file.read_text(encoding="utf-8").split("\n")[:-1]
             orders.setdefault(file.parent.name, {})[int(file.stem)] = urls
         return orders
 
