@@ -10,7 +10,6 @@ Nothing but Python's own library is needed.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import sys

@@ -88,11 +88,11 @@ fn escaped(url: String) -> String {
     }
     let mut out = url[..start].to_owned();
     // What the parser returns is ASCII.
-    for at in start..bytes.len() {
+    for (at, &byte) in bytes.iter().enumerate().skip(start) {
         if must(at) {
-            let _ = write!(out, "%{:02X}", bytes[at]);
+            let _ = write!(out, "%{byte:02X}");
         } else {
-            out.push(char::from(bytes[at]));
+            out.push(char::from(byte));
         }
     }
     out

@@ -419,11 +419,11 @@ def test_gaps_of_a_frame_are_gaps_of_records(tmp_path: Path) -> None:
         {"url": "https://a.example/2", "title": None, "text": "rye"},
         {"url": "https://a.example/3", "text": "oats", "fetched_at": pandas.Timestamp("2026-11-28T01:00:00Z")},
     ]
-    records = pandas.DataFrame(rows).to_dict("records")
-    told = prospect.ingest(tmp_path / "store", records=records)
+    frame: Any = pandas.DataFrame(rows)
+    told = prospect.ingest(tmp_path / "store", records=frame.to_dict("records"))
     assert (told["pages"], told["skipped"]) == (3, {})
     with pytest.raises(TypeError, match="record 0: 'url' is no dictionary"):
-        prospect.ingest(tmp_path / "store", records=pandas.DataFrame(rows))  # type: ignore[arg-type]
+        prospect.ingest(tmp_path / "store", records=frame)
     with pytest.raises(TypeError, match="record 0: b'x' of type bytes is not JSON"):
         prospect.ingest(tmp_path / "store", records=[{"url": "https://a.example/", "text": b"x"}])
     with pytest.raises(ValueError, match="neither a file nor a record"):

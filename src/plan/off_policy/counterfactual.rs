@@ -133,7 +133,7 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
             unreported.add(&rest, outcome.is_none(), 1.0 - reported, others);
         }
     }
-    let [undrawn, unreported] = [undrawn, unreported].map(|unknown| unknown.scaled());
+    let [undrawn, unreported] = [undrawn, unreported].map(Unknown::scaled);
     let estimated = |sum: f64, of: [(f64, f64); 2]| Estimated {
         value: sum + of[0].0 + of[1].0,
         half_width: NORMAL * (of[0].1 + of[1].1).sqrt(),

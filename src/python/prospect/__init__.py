@@ -11,7 +11,6 @@ command says is told on standard error while it runs. All functions raise `FileN
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
