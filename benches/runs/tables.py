@@ -357,23 +357,26 @@ def windows(cycles: list[dict], quantity: str) -> list[float]:
     return [expected / realised for expected, realised in sums if realised >= 200]
 
 
+def cycles() -> list[dict]:
+    """Crawls by the command line."""
+    lines = (LAST / "cycles.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def expected_and_realised() -> list[Row]:
     """What cycles by the command line were expected to bring, and what they brought."""
     heads = ["", "a batch", "fail"]
     for quantity in ("enters", "stays"):
-        heads += [f"{quantity}, first five", "later", "before", "in the interval"]
+        heads += [f"{quantity}, first five", "later", "in the interval"]
     rows = [heads]
-    before = (DAY / "cycles-before.jsonl").read_text(encoding="utf-8").splitlines()
-    for line, old in zip((DAY / "cycles.jsonl").read_text(encoding="utf-8").splitlines(), before, strict=True):
-        run, cycles_before = json.loads(line), json.loads(old)["cycles"]
+    for run in cycles():
         row = [COLLECTIONS[run["collection"]], str(run["batch"]), f"{run['failing']} %" if run["failing"] else ""]
         for quantity in ("enters", "stays"):
             first, *later = windows(run["cycles"], quantity) or [math.nan]
-            _, *later_before = windows(cycles_before, quantity) or [math.nan]
-            told = (f"{min(of):.2f} to {max(of):.2f}" if of else "" for of in (later, later_before))
+            told = f"{min(later):.2f} to {max(later):.2f}" if later else ""
             known = [cycle[quantity] for cycle in run["cycles"] if None not in cycle[quantity]]
             inside = sum(low <= realised <= high for _, low, high, realised in known)
-            row += ["" if math.isnan(first) else f"{first:.2f}", *told, f"{inside} of {len(known)}"]
+            row += ["" if math.isnan(first) else f"{first:.2f}", told, f"{inside} of {len(known)}"]
         rows.append(row)
     return rows
 
@@ -381,15 +384,16 @@ def expected_and_realised() -> list[Row]:
 def led_to() -> list[Row]:
     """What the part *discovery* expected of picks, and what these led to, from the first on of which it said some."""
     rows = [["", "a batch", "cycles", "expected", "led to", "ratio of the sums", "least and most of five cycles"]]
-    for line in (NOW / "led-to.jsonl").read_text(encoding="utf-8").splitlines():
-        run = json.loads(line)
-        cycles = [cycle["led_to"] for cycle in run["cycles"] if cycle["led_to"][0] > 0]
-        expected, realised = (sum(of) for of in zip(*cycles, strict=True))
-        fives = [cycles[at : at + 5] for at in range(len(cycles) - 4)]
+    for run in cycles():
+        known = [cycle["led_to"] for cycle in run["cycles"] if cycle["led_to"] and cycle["led_to"][0] > 0]
+        if run["failing"] or len(known) < 5:
+            continue
+        expected, realised = (sum(of) for of in zip(*known, strict=True))
+        fives = [known[at : at + 5] for at in range(len(known) - 4)]
         ratios = [sum(of[0] for of in five) / sum(of[1] for of in five) for five in fives]
         sums = (f"{expected:,.0f}", f"{realised:,.0f}", f"{expected / realised:.2f}")
         name = COLLECTIONS[run["collection"]]
-        rows.append([name, str(run["batch"]), str(len(cycles)), *sums, f"{min(ratios):.2f} to {max(ratios):.2f}"])
+        rows.append([name, str(run["batch"]), str(len(known)), *sums, f"{min(ratios):.2f} to {max(ratios):.2f}"])
     return rows
 
 
@@ -449,10 +453,10 @@ def chances(runs: list[dict]) -> float:
 
 
 TABLES: dict[Path, Callable[[], list[Row]]] = {
-    DAY / "cycles.tsv": expected_and_realised,
+    LAST / "cycles.tsv": expected_and_realised,
     NOW / "results.tsv": results,
     NOW / "constants.tsv": constants,
-    NOW / "led-to.tsv": led_to,
+    LAST / "led-to.tsv": led_to,
     NOW / "ahead.tsv": ahead,
     NOW / "impact-shares.tsv": impact_shares,
     DAY / "candidates.tsv": candidates,

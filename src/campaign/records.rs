@@ -127,7 +127,17 @@ fn segment_of<'a>(
     schema: Schema,
     plan: &str,
 ) -> Result<Option<&'a SegmentEntry>, StoreError> {
-    segment_among(store, &store.manifest().segments, kind, schema, plan)
+    let manifest = store.manifest();
+    // Of one that is open it is known which they are: a stream may have thousands.
+    if let Some(open) = manifest.open_plan(plan) {
+        let of_plan = |segment: &&SegmentEntry| open.files.contains(&segment.file.file);
+        for segment in manifest.segments_of(kind).filter(of_plan) {
+            if plan_of(store, segment, schema)?.is_some_and(|id| id == plan) {
+                return Ok(Some(segment));
+            }
+        }
+    }
+    segment_among(store, &manifest.segments, kind, schema, plan)
 }
 
 /// The same among the segments that were written before another.

@@ -308,9 +308,11 @@ fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -
     let line = format!(
         "a crawler that waits {delay} s between two requests to {what} is through after {seconds} s with {queues}"
     );
+    let own = time.delay_of(queue, &settings.queues);
+    let own = if own == delay { String::new() } else { format!(", which has {own} s,") };
     match time.seconds {
         None if *urls > 1 => format!(
-            "{line}: {queue} has {urls} of the {planned} URLs; --seconds {} halves it",
+            "{line}: {queue}{own} has {urls} of the {planned} URLs; --seconds {} halves it",
             seconds / 2.0
         ),
         _ => line,
