@@ -28,6 +28,9 @@ const ODDS_OF_MASS: f64 = 10.0;
 /// many linked ones a matching one stands for.
 const HELD: f64 = 2.0 / 3.0;
 const MATCHING: f64 = 4.0;
+/// Where scores are learned and outcomes are not: the part that holds of what a pair's own score says beyond the mean of its
+/// query's pairs. Measured in the first cycle of two collections at two batch sizes each (`docs/figures.md`, "Calibration").
+const UNTRIED: f64 = 0.4;
 
 /// A candidate pair of a pick.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,6 +116,8 @@ struct Bar {
     /// The score that K pages are expected to beat, as a share of the idf mass; that of the K-th page now,
     /// where scores are not learned.
     score: f64,
+    /// Chance to beat it of the query's pairs, in the mean.
+    mean: f64,
     /// Places for each linked pair.
     share: f64,
 }
@@ -126,19 +131,25 @@ impl Bar {
         weights: f64,
     ) -> Self {
         let mass = scored.mass(query);
-        let score = scored.levels().map_or(served.kth_score(query) / mass, |levels| {
+        let kth = (served.kth_score(query) / mass, 0.0);
+        let (score, mean) = scored.levels().map_or(kth, |levels| {
             let list = served.lists[query].iter();
             let scores: Vec<f64> = list.map(|(_, score)| score / mass).collect();
-            bar(levels, &scores, bins, served.k)
+            let counts = counted(bins);
+            let score = bar(levels, &scores, &counts, served.k);
+            // By bin, so that the sum depends on no order of pairs.
+            let chances = counts.iter().map(|(&bin, count)| count * above(levels, bin, score));
+            (score, chances.sum::<f64>() / counts.values().sum::<f64>().max(1.0))
         });
-        Self { mass, score, share: HELD * served.k as f64 / weights }
+        Self { mass, score, mean, share: HELD * served.k as f64 / weights }
     }
 
     /// The margin of a pair of this bin, and its chance before the first outcome.
     fn beaten(&self, scored: &ScoredPairs, bin: u16) -> (f64, f64) {
         let of = |levels| above(levels, usize::from(bin), self.score);
-        let chance = scored.levels().map_or(0.0, of).clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
-        (log_odds(chance), chance)
+        let chance = scored.levels().map_or(0.0, of);
+        let untried = self.mean + UNTRIED * (chance - self.mean);
+        (log_odds(chance), untried.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE))
     }
 
     /// What is predicted of a pair of the query.
@@ -160,14 +171,19 @@ fn log_odds(chance: f64) -> f64 {
     (chance / (1.0 - chance)).ln()
 }
 
-/// The score, as a share of the idf mass, that `k` pages are expected to beat: of those `served` and of
-/// picks of these bins; 0 where they are too few.
-fn bar(levels: &ScoreLevels, served: &[f64], bins: impl Iterator<Item = usize>, k: usize) -> f64 {
-    let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
+/// Pairs by bin.
+fn counted(bins: impl Iterator<Item = usize>) -> BTreeMap<usize, f64> {
+    let mut counts = BTreeMap::new();
     for bin in bins {
         *counts.entry(bin).or_default() += 1.0;
     }
-    let expected = |edge: usize| expected_above(levels, served, &counts, edge);
+    counts
+}
+
+/// The score, as a share of the idf mass, that `k` pages are expected to beat: of those `served` and of
+/// picks, counted by bin; 0 where they are too few.
+fn bar(levels: &ScoreLevels, served: &[f64], counts: &BTreeMap<usize, f64>, k: usize) -> f64 {
+    let expected = |edge: usize| expected_above(levels, served, counts, edge);
     // Falls from edge to edge: the first one that fewer than K are above.
     if expected(0) < k as f64 {
         return 0.0;
@@ -224,21 +240,31 @@ mod tests {
             assert!((found - expected).abs() < 2.0 * levels.width(), "{found} {expected}");
         };
         // Of 20 picks evenly spread up to 1, 10 are above 0.5.
-        close(bar(&levels, &[], [0; 20].into_iter(), 10), 0.5);
+        close(bar(&levels, &[], &counted([0; 20].into_iter()), 10), 0.5);
         // 6 served pages above leave 4 places: 4 of 20 are above 0.8.
-        close(bar(&levels, &[1.5; 6], [0; 20].into_iter(), 10), 0.8);
+        close(bar(&levels, &[1.5; 6], &counted([0; 20].into_iter()), 10), 0.8);
         // Fewer than places: whoever scores has one.
-        assert_eq!(bar(&levels, &[], [0; 5].into_iter(), 10), 0.0);
+        assert_eq!(bar(&levels, &[], &counted([0; 5].into_iter()), 10), 0.0);
         // All places are held.
-        close(bar(&levels, &[1.5; 10], [0; 20].into_iter(), 10), 1.5);
+        close(bar(&levels, &[1.5; 10], &counted([0; 20].into_iter()), 10), 1.5);
         // 10 of bin 0 and 10 of bin 1 above t: 10 (1 - t) + 10 (1 - t / 2) = 10 at 2 / 3.
-        close(bar(&levels, &[], (0..20).map(|at| at % 2), 10), 2.0 / 3.0);
+        close(bar(&levels, &[], &counted((0..20).map(|at| at % 2)), 10), 2.0 / 3.0);
+    }
+
+    #[test]
+    fn the_mean_chance_of_a_querys_pairs_fills_its_places() {
+        let levels = levels();
+        let counts = counted((0..20).map(|at| at % 2));
+        let score = bar(&levels, &[], &counts, 10);
+        let own = [0, 1].map(|bin| above(&levels, bin, score));
+        let mean = f64::midpoint(own[0], own[1]);
+        assert!((20.0 * mean - 10.0).abs() < 0.2, "as many as there are places: {mean}");
     }
 
     #[test]
     fn where_no_candidate_ever_scored_none_is_expected_to() {
         let levels = ScoreLevels::new(1, 0.0, |_, _| 0.0);
-        let bar = bar(&levels, &[], [0; 50].into_iter(), 10);
+        let bar = bar(&levels, &[], &counted([0; 50].into_iter()), 10);
         assert_eq!((bar, above(&levels, 0, bar), above(&levels, 0, 0.5)), (0.0, 0.0, 0.0));
     }
 
