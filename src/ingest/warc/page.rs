@@ -331,3 +331,36 @@ fn heed_robots(
     }
     Found::Item(SourceItem::Page { record, origin, cuts })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_type_is_told_by_how_it_begins() {
+        let html = [
+            "<!-- a --><p>Bread</p>",
+            " \n<HEAD><title>T</title>",
+            "<title>T</title>",
+            "<body class=\"x\">Bread",
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE html PUBLIC><html><p>Bread",
+            "<!doctype HTML><p>Bread",
+            "<p>Bread",
+        ];
+        for document in html {
+            let found = Media::Unknown.of_document(document.as_bytes());
+            assert_eq!(found, Media::Html, "{document}");
+        }
+        for document in [
+            "Bread <p> and butter",
+            "<bread>of rye</bread>",
+            "<beta",
+            "<?xml version=\"1.0\"?><rss/>",
+        ] {
+            let found = Media::Unknown.of_document(document.as_bytes());
+            assert_ne!(found, Media::Html, "{document}");
+        }
+        // Its server says that it is text.
+        assert_eq!(Media::Text.of_document(b"<p>Bread"), Media::Text);
+    }
+}
