@@ -431,13 +431,10 @@ mod tests {
                 // One cycle from here on; the ingests before are cycles each.
                 let plan = |manifest: &Manifest| StoredPlan {
                     id: "a plan".to_owned(),
-                    settings: serde_json::Value::Null,
-                    files: Vec::new(),
                     first_seq: manifest.next_seq,
                     epoch: manifest.epoch,
                     in_flight_for: InFlightFor::Seconds(60),
-                    streamed: false,
-                    chances_learned: None,
+                    ..StoredPlan::default()
                 };
                 let commit = |manifest: &mut Manifest| manifest.open(plan(manifest), Vec::new());
                 let mut store = store;

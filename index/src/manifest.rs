@@ -241,7 +241,7 @@ impl Default for InFlightFor {
 }
 
 /// A plan whose outcomes are still coming in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredPlan {
     /// Content hash of everything the plan depends on.
     pub id: String,
@@ -649,20 +649,8 @@ mod tests {
 
     /// A plan that is made now.
     fn plan(manifest: &mut Manifest, id: &str) {
-        let (epoch, first_seq) = (Epoch::default(), manifest.next_seq);
-        let (settings, in_flight_for) = (serde_json::Value::Null, InFlightFor::default());
-        let (id, files) = (id.to_owned(), Vec::new());
-        let (streamed, chances_learned) = (false, None);
-        let plan = StoredPlan {
-            id,
-            settings,
-            files,
-            first_seq,
-            epoch,
-            in_flight_for,
-            streamed,
-            chances_learned,
-        };
+        let (id, first_seq) = (id.to_owned(), manifest.next_seq);
+        let plan = StoredPlan { id, first_seq, ..StoredPlan::default() };
         manifest.open(plan, Vec::new());
     }
 

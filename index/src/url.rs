@@ -81,7 +81,10 @@ fn escaped(url: String) -> String {
     };
     let must = |at: usize| match bytes[at] {
         b'%' => !is_escape(at),
-        byte => br#""<>[]\^`{|}"#.contains(&byte),
+        byte => matches!(
+            byte,
+            b'"' | b'<' | b'>' | b'[' | b']' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}'
+        ),
     };
     if !(start..bytes.len()).any(must) {
         return url;

@@ -14,6 +14,7 @@
 //! | `workloads` | before format 11 no `served`: all places of lists count as taken |
 //! | `query_outcomes` | always the same |
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -127,17 +128,13 @@ fn segment_of<'a>(
     schema: Schema,
     plan: &str,
 ) -> Result<Option<&'a SegmentEntry>, StoreError> {
-    let manifest = store.manifest();
+    let segments = &store.manifest().segments;
     // Of one that is open it is known which they are: a stream may have thousands.
-    if let Some(open) = manifest.open_plan(plan) {
-        let of_plan = |segment: &&SegmentEntry| open.files.contains(&segment.file.file);
-        for segment in manifest.segments_of(kind).filter(of_plan) {
-            if plan_of(store, segment, schema)?.is_some_and(|id| id == plan) {
-                return Ok(Some(segment));
-            }
-        }
-    }
-    segment_among(store, &manifest.segments, kind, schema, plan)
+    let open = store.manifest().open_plan(plan);
+    let is_own =
+        |segment: &&SegmentEntry| open.is_some_and(|open| open.files.contains(&segment.file.file));
+    let own_first = segments.iter().filter(is_own).chain(segments.iter().rev());
+    first_of(store, own_first, kind, schema, plan)
 }
 
 /// The same among the segments that were written before another.
@@ -149,7 +146,18 @@ fn segment_among<'a>(
     plan: &str,
 ) -> Result<Option<&'a SegmentEntry>, StoreError> {
     // The newest first: that is whose rows are asked for, and each segment that is looked at is verified.
-    for segment in segments.iter().rev().filter(|segment| segment.kind == kind) {
+    first_of(store, segments.iter().rev(), kind, schema, plan)
+}
+
+/// The first of these segments that has a plan's rows.
+fn first_of<'a>(
+    store: &Store,
+    segments: impl Iterator<Item = &'a SegmentEntry>,
+    kind: SegmentKind,
+    schema: Schema,
+    plan: &str,
+) -> Result<Option<&'a SegmentEntry>, StoreError> {
+    for segment in segments.filter(|segment| segment.kind == kind) {
         if plan_of(store, segment, schema)?.is_some_and(|id| id == plan) {
             return Ok(Some(segment));
         }
@@ -235,12 +243,17 @@ impl PastReader {
     /// # Errors
     /// A segment is damaged, or holds what this version does not know.
     pub(crate) fn update(&mut self, store: &Store, queries: &[Query]) -> Result<(), StoreError> {
-        let past = store.manifest().segments.iter().filter(|segment| PAST.contains(&segment.kind));
+        let manifest = store.manifest();
+        let clock = LazyCell::new(|| CycleClock::new(manifest));
+        let past = manifest.segments.iter().filter(|segment| PAST.contains(&segment.kind));
         for segment in past.skip(self.segments) {
             match segment.kind {
                 SegmentKind::Workloads => self.alike.extend(plan_for(store, segment, queries)?),
                 SegmentKind::Outcomes => self.add_picks(store, segment)?,
-                SegmentKind::PairOutcomes => self.add_pairs(store, segment)?,
+                SegmentKind::PairOutcomes => {
+                    let streamed = streamed_from(manifest, &self.plan);
+                    self.add_pairs(store, segment, streamed.map(|seq| clock.at(seq)))?;
+                }
                 SegmentKind::QueryOutcomes => self.add_queries(store, segment)?,
                 _ => (),
             }
@@ -271,9 +284,13 @@ impl PastReader {
         Ok(())
     }
 
-    /// What became of the candidate pairs of its fetched picks.
-    fn add_pairs(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
-        let cycle = streamed_cycle(store.manifest(), &self.plan);
+    /// What became of the candidate pairs of its fetched picks, given its cycle if a stream planned it.
+    fn add_pairs(
+        &mut self,
+        store: &Store,
+        segment: &SegmentEntry,
+        cycle: Option<u32>,
+    ) -> Result<(), StoreError> {
         let pairs = &mut Arc::make_mut(&mut self.past).pairs;
         // A stream has many plans in a cycle.
         if cycle.is_none() || cycle != self.streamed {
@@ -301,11 +318,11 @@ impl PastReader {
     }
 }
 
-/// The cycle of a plan of a stream, as back-offs count them; none of another plan.
-fn streamed_cycle(manifest: &Manifest, plan: &str) -> Option<u32> {
+/// The record from which a closed plan of a stream counts; none of another plan.
+fn streamed_from(manifest: &Manifest, plan: &str) -> Option<u32> {
     let first_seq = closed_plan(manifest, plan)?.first_seq;
     let cycle = manifest.cycles.get(manifest.cycle_of(first_seq) as usize)?;
-    cycle.streamed.then(|| CycleClock::new(manifest).at(first_seq))
+    cycle.streamed.then_some(first_seq)
 }
 
 /// The plan of this workload, if that is of these queries, however often they are asked.

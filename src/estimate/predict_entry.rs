@@ -4,8 +4,8 @@
 //! The pages of a batch compete, early in a crawl for places that nobody holds yet. So what a pair has
 //! to beat is the score that, in expectation, K pages are above after the batch: those served now and
 //! the picks that are candidates. How many pages of about its expectation scored more is what
-//! [`EntryModel`](crate::estimate::models::entry::EntryModel) learns chances from, in every cycle anew, and the chance
-//! before the first outcome. Before scores are learned, too, the picks of a query share its places.
+//! [`EntryModel`](crate::estimate::models::entry::EntryModel) learns chances from, in every cycle anew; drawn to the mean
+//! of its query's pairs it is the chance before the first outcome. Before scores are learned, too, the picks of a query share its places.
 //!
 //! No one is picked for this chance: picks are made by the chance to be in the list for good.
 

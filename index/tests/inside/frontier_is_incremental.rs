@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::answer::{Answer, FailureKind};
 use crate::frontier::{NgramSegments, View};
-use crate::manifest::{CycleEntry, Epoch, InFlightFor, PSEUDO_CYCLES, StoredPlan};
+use crate::manifest::{CycleEntry, PSEUDO_CYCLES, StoredPlan};
 use crate::ngram::{NgramQuery, Scratch};
 use crate::page::PageRecord;
 use crate::store::{Store, StoreOptions};
@@ -186,19 +186,7 @@ fn set_plan(root: &Path, crawl: &mut Crawl, planned: bool) {
                     streamed: false,
                 });
             }
-            let settings = serde_json::Value::Null;
-            let (files, epoch) = (Vec::new(), Epoch::default());
-            let in_flight_for = InFlightFor::default();
-            let plan = StoredPlan {
-                id,
-                settings,
-                files,
-                first_seq,
-                epoch,
-                in_flight_for,
-                streamed: false,
-                chances_learned: None,
-            };
+            let plan = StoredPlan { id, first_seq, ..StoredPlan::default() };
             manifest.plans = if planned { vec![plan] } else { Vec::new() };
         })
         .unwrap();

@@ -514,7 +514,7 @@ fn seeds(config: &Config, files: &mut StartFiles) -> Result<Seeds, Failure> {
                 let error = anyhow::anyhow!("seeds: {} is named twice", again.1);
                 return Err(Failure::input(
                     error,
-                    "each file of seeds is a crawl of its own; the same one tells nothing more",
+                    "name each file of seeds once: each is a crawl of its own, and the same one tells nothing more",
                 ));
             }
             let lists: Vec<Vec<String>> = lists

@@ -135,18 +135,16 @@ impl LineFormat for Dump {
     fn end(&mut self) -> Option<Found> {
         let (number, record) = self.open.take()?;
         let fetched_at = fetched_at(&self.next, self.is_retry, self.interval);
-        let status = record.status.map(|status| Self::known_better(status, self.http_status));
+        let status = record.status.map(|status| known_better(status, self.http_status));
         *self = Self::default();
         let found = page_url(&record.url);
         Some((number, found.map(|(url, _)| UrlRecord { url, status, fetched_at, ..record })))
     }
 }
 
-impl Dump {
-    /// A status, or the one of HTTP where it says only that something failed.
-    fn known_better(status: u16, http_status: Option<u16>) -> u16 {
-        if status == 0 { http_status.unwrap_or(0) } else { status }
-    }
+/// A status, or the one of HTTP where it says only that something failed.
+fn known_better(status: u16, http_status: Option<u16>) -> u16 {
+    if status == 0 { http_status.unwrap_or(0) } else { status }
 }
 
 struct Csv;
@@ -168,7 +166,7 @@ impl LineFormat for Csv {
         let metadata = row.iter().skip(3).find_map(protocol);
         let http_status = row.iter().skip(3).find_map(http_status);
         let status = metadata.or_else(|| status(name));
-        let status = status.map(|status| Dump::known_better(status, http_status));
+        let status = status.map(|status| known_better(status, http_status));
         let interval = row.get(6).and_then(leading_number);
         let fetched_at = fetched_at(row.get(3).unwrap_or_default(), name == UNFETCHED, interval);
         let found = page_url(url);

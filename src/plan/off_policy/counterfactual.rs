@@ -124,11 +124,10 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
             continue;
         }
         let variance = scale * (expected + mean);
-        let is_picked = url.picked;
         let rest = Rest { outcome, expected, variance };
         let others = (1.0 - url.propensity) / (url.propensity * reported);
-        undrawn.add(&rest, outcome.is_none() && !is_picked, 1.0 - url.propensity, others);
-        if is_picked {
+        undrawn.add(&rest, outcome.is_none() && !url.picked, 1.0 - url.propensity, others);
+        if url.picked {
             let others = (1.0 - reported) / reported;
             unreported.add(&rest, outcome.is_none(), 1.0 - reported, others);
         }
