@@ -140,16 +140,19 @@ fn the_defence_changes_a_crawl_once_there_are_promises_to_keep() {
 }
 
 #[test]
-fn throw_away_domains_get_less_than_without_the_defence() {
+fn who_stuffs_anchors_gets_less_than_without_the_defence_and_throw_away_domains_get_little() {
     let bench = bench();
     let policies = "prospect,prospect+defence=off";
-    let crawls = "--batch 2% --max-pages 40% --attack-share 10% --attack sybil,fresh";
+    let crawls =
+        "--batch 2% --max-pages 40% --attack-share 10% --attack anchor-stuffing,sybil,fresh";
     simulated(&bench, &format!("{SMALL} --policy {policies} {crawls}"), "held-off");
     let found = summary(&bench, "held-off");
+    let lift = |attack: &str, policy: &str| read(&found, attack, policy, "lift");
+    let [on, off] = policies.split(',').collect::<Vec<_>>()[..] else { unreachable!() };
+    let stuffed = [on, off].map(|policy| lift("anchor-stuffing", policy));
+    assert!(stuffed[0] < 0.8 * stuffed[1], "{stuffed:?}");
     for attack in ["sybil", "fresh"] {
-        let [on, off] =
-            ["prospect", "prospect+defence=off"].map(|policy| read(&found, attack, policy, "lift"));
-        assert!(on < 1.5 && on < off, "{attack}: {on}, {off} without");
+        assert!(lift(attack, on) < 0.7, "{attack}: {}", lift(attack, on));
     }
 }
 

@@ -76,7 +76,7 @@ fn a_change_is_the_mean_difference_to_the_whole_policy() {
             differ.insert(group["group"].as_str().unwrap());
         }
     }
-    for group in ["pairs", "partial", "page", "page-parents", "regions", "fit"] {
+    for group in ["pairs", "partial", "page", "page-parents", "regions"] {
         assert!(differ.contains(group), "without {group} nothing changed: {differ:?}");
     }
 }

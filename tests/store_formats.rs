@@ -95,7 +95,6 @@ fn a_store_of_an_older_format_is_worked_on() {
         let run = done(&arguments);
         let planned: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(planned["urls"].as_array().unwrap().len(), 5, "{name}");
-        assert_eq!(planned["blend"]["outcomes"], expected["learned_then"], "{name}");
         let unread = expected["unread_then"].as_u64().unwrap();
         let more = format!("; so do {} more\n", unread.saturating_sub(1));
         assert_eq!(run.stderr.contains("left unread"), unread > 0, "{name}: {}", run.stderr);

@@ -83,13 +83,14 @@ def policies_of(names: Iterable[str]) -> dict[tuple[str, str], dict]:
     """By policy and batch size: what it did, over some runs of one collection."""
     found = {}
     for name in names:
-        path = NOW / f"{name}.json"
-        if not path.exists():
-            continue
-        run = read(path)
-        for label, policy in run["policies"].items():
-            plain, _, batch = label.partition("+batch=")
-            found[plain, batch or str(run["batch"])] = policy
+        # What has changed since was run again alone.
+        for path in (NOW / f"{name}.json", LAST / f"{name}.json"):
+            if not path.exists():
+                continue
+            run = read(path)
+            for label, policy in run["policies"].items():
+                plain, _, batch = label.partition("+batch=")
+                found[plain, batch or str(run["batch"])] = policy
     return found
 
 
@@ -263,6 +264,56 @@ def constants() -> list[Row]:
                 mean, half = interval([tried - as_is for tried, as_is in pairs])
                 cells.append(f"{mean:+.3f} ± {half:.3f}{'*' if abs(mean) > half else ''}")
         rows.append([told, *cells])
+    return rows
+
+
+# What was tried for the weights of the parts, beside those that stay as they are, by its policy.
+WEIGHTS = {
+    "prospect": "fitted on past picks",
+    "locality-weight=0.1": "*locality* 0.1",
+    "locality-weight=0.2": "*locality* 0.2",
+    "page-weight=0.1": "*page* 0.1",
+    "page-weight=0.2": "*page* 0.2",
+    "importance-weight=0.03": "*importance* 0.03",
+    "quality-weight=0.1": "*quality* 0.1",
+    "discovery-weight=0.05": "*discovery* 0.05",
+    "discovery-weight=0.2": "*discovery* 0.2",
+}
+
+
+def weights() -> list[Row]:
+    """What other weights than those that stay as they are change, paired by seed set."""
+    whole = "prospect+blend=fixed"
+    runs = [
+        (collection, batch)
+        for batch in ("1", "0.2")
+        for collection in ("university-web", "university-hosts", "small-encyclopedia", "encyclopedia")
+        if (LAST / f"weights-{collection}-{batch}.json").exists()
+    ]
+    heads = [f"{COLLECTIONS[collection]}, {batch} %" for collection, batch in runs]
+    rows = [["", *heads]]
+    for tried, told in WEIGHTS.items():
+        cells = []
+        for collection, batch in runs:
+            name = "weights" if tried == "prospect" else "other-weights"
+            path = LAST / f"{name}-{collection}-{batch}.json"
+            if not path.exists():
+                cells.append("")
+                continue
+            policies = read(path)["policies"]
+            of = policies[tried if tried == "prospect" else f"{whole}+{tried}"]
+            changes = []
+            for measure in ("relevant", "impact"):
+                pairs = zip(of[measure], policies[whole][measure], strict=True)
+                mean, half = interval([other - as_is for other, as_is in pairs])
+                changes.append(f"{mean:+.3f} ± {half:.3f}{'*' if abs(mean) > half else ''}")
+            cells.append(", ".join(changes))
+        rows.append([told, *cells])
+    stays = []
+    for collection, batch in runs:
+        policy = read(LAST / f"weights-{collection}-{batch}.json")["policies"][whole]
+        stays.append(", ".join(f"{interval(policy[measure])[0]:.2f}" for measure in ("relevant", "impact")))
+    rows.insert(1, ["as they are", *stays])
     return rows
 
 
@@ -457,6 +508,7 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     NOW / "results.tsv": results,
     NOW / "constants.tsv": constants,
     LAST / "led-to.tsv": led_to,
+    LAST / "weights.tsv": weights,
     NOW / "ahead.tsv": ahead,
     NOW / "impact-shares.tsv": impact_shares,
     DAY / "candidates.tsv": candidates,

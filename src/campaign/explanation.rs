@@ -293,13 +293,9 @@ impl Explained<'_> {
 
     /// The parts, in the order in which estimates add them.
     fn blend(&self, url: &UrlEstimate) -> Factor {
-        let Blend { weights, outcomes } = self.choice.blended.blend;
+        let Blend { weights } = self.choice.blended.blend;
         let part = |part: Part| self.part(part, weights[part], url);
-        let weights = match outcomes {
-            0 => "impact units; weights as they start".to_owned(),
-            outcomes => format!("impact units; weights fitted to {outcomes} outcomes"),
-        };
-        Factor::sum("blend", Part::ALL.map(part).into()).noted(weights)
+        Factor::sum("blend", Part::ALL.map(part).into()).noted("impact units")
     }
 
     /// A part with its weight.
@@ -381,7 +377,9 @@ fn fetch_state(known: &Known, retries: &Retries, url: UrlId) -> String {
         ),
         Some(Wait::GivenUp) => format!("{what}; given up after {TRIES} tries"),
         Some(Wait::Refused) => {
-            format!("{what}; it did not come when it was asked for again, and is not asked for now")
+            format!(
+                "{what}; it did not come when it was asked for again, or led elsewhere, and is not asked for now"
+            )
         }
     }
 }

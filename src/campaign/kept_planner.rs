@@ -93,7 +93,7 @@ impl KeptPlanner {
             Some(earlier) => grown(earlier, open)?,
             None => Arc::new(ForwardIndex::build(&open.text, workload.words())?),
         };
-        self.past.update(&open.store, queries)?;
+        self.past.update(&open.store)?;
         (self.epoch, self.end_seq) = (Some(epoch), manifest.next_seq);
         self.scored = scored(known, self.end_seq);
         Ok(Arc::clone(self.forward.insert(forward)))

@@ -33,6 +33,7 @@ use crate::estimate::cache::PlannerCache;
 use crate::estimate::features::table::learned_names;
 use crate::estimate::kept_pairs::{EarlierPairs, KeptState};
 use crate::estimate::pair_sort::{PairBytes, PairFiles, WriteRows};
+use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
 use crate::neural::text_vectors::EmbeddingModel;
@@ -391,8 +392,7 @@ fn models_key(
 
 /// Settings without what is applied to scored pairs: weights.
 fn unweighed(settings: &PlanSettings) -> EstimateSettings {
-    let EstimateSettings { weights, fitted, .. } = EstimateSettings::default();
-    EstimateSettings { weights, fitted, ..settings.estimate }
+    EstimateSettings { weights: Parts::DEFAULT, ..settings.estimate }
 }
 
 fn statistics(prepared: &Prepared<'_>) -> (u64, u64) {

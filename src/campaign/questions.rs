@@ -8,7 +8,6 @@ use crate::campaign::reasons::{Reasons, by_url};
 use crate::campaign::sufficiency::StoreSufficiency;
 use crate::campaign::whatif_base::WhatIfBase;
 use crate::campaign::{CampaignError, OpenStore};
-use crate::estimate::parts::Parts;
 use crate::plan::export::PlannedUrl;
 use crate::plan::polite_time::Makespan;
 use crate::planner::settings::PlanSettings;
@@ -70,8 +69,6 @@ pub struct Questions {
     pub(crate) whatif_base: WhatIfBase,
     /// Hosts of its URLs.
     pub(crate) hosts: Hosts,
-    /// Weights without a scenario.
-    weights: Parts,
     /// What all scenarios stand on.
     pub(crate) shared: Scenario,
     /// URLs that may be planned, which shares in percent are of.
@@ -107,12 +104,11 @@ impl Questions {
         let settings = shared.with_lists(settings).map_err(wrong)?;
         let whatif_base = WhatIfBase::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
-        let weights = whatif_base.base.weights();
         let plannable = open.frontier_within(&whatif_base.within);
         let own = shared.clone().with_budget_of(plannable).map_err(wrong)?;
-        let base = answer(&open, &whatif_base, &hosts, weights, &own)?.answer;
+        let base = answer(&open, &whatif_base, &hosts, &own)?.answer;
         let base_figures = figures(&base, &open.known.urls, &hosts);
-        Ok(Self { open, whatif_base, hosts, weights, shared, plannable, base, base_figures })
+        Ok(Self { open, whatif_base, hosts, shared, plannable, base, base_figures })
     }
 
     /// The same questions to a newer state of the store, in which no plan is open.
@@ -134,7 +130,7 @@ impl Questions {
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
         let scenario = scenario.on(&self.shared).with_budget_of(self.plannable).map_err(wrong)?;
-        answer(&self.open, &self.whatif_base, &self.hosts, self.weights, &scenario)
+        answer(&self.open, &self.whatif_base, &self.hosts, &scenario)
     }
 
     /// What comes of a scenario.
@@ -276,7 +272,6 @@ fn answer(
     open: &OpenStore,
     whatif_base: &WhatIfBase,
     hosts: &Hosts,
-    weights: Parts,
     scenario: &Scenario,
 ) -> Result<Answered, CampaignError> {
     let base = &whatif_base.base;
@@ -284,13 +279,12 @@ fn answer(
     let new = asked.queries.len() - asked.known;
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {
-        let settings = scenario.settings(&base.settings, weights).map_err(wrong)?;
+        let settings = scenario.settings(&base.settings).map_err(wrong)?;
         whatif_base.again(open, &asked.queries, &settings)?
     } else {
         base.with(&asked, &whatif_base.matched(open, &asked)?)
     };
-    let answer = base
-        .answer(scenario, &asked, weights, &open.known.urls, hosts)
-        .map_err(CampaignError::Answer)?;
+    let answer =
+        base.answer(scenario, &asked, &open.known.urls, hosts).map_err(CampaignError::Answer)?;
     Ok(Answered { answer, matched_queries: new, slow })
 }

@@ -191,7 +191,7 @@ impl<'a> Prepared<'a> {
             let reading = Reading::new(open, queries, settings, epoch, None)?;
             let served = reading.served(&workload, settings.places())?;
             let mut read = PastReader::default();
-            read.update(&open.store, queries)?;
+            read.update(&open.store)?;
             (reading, served, read.past, read.unread)
         };
         log::debug!("result lists of {} queries and earlier outcomes read", queries.len());

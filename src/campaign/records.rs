@@ -32,12 +32,12 @@ use super::tables::{
     EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
     WORKLOADS,
 };
-use crate::estimate::blend::{PickOutcome, page_by};
 use crate::estimate::parts::{Part, Parts};
+use crate::estimate::site_reliability::PickOutcome;
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::Outcome;
-use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick};
+use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick, page_by};
 use crate::planner::retries::CycleClock;
 use crate::planner::revisits::PlannedRevisit;
 use crate::sketch::need::QueryOutcome;
@@ -213,20 +213,14 @@ pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool 
 pub(super) const DISCOVERY_SINCE: u32 = 2;
 
 /// Tables that are learned from.
-const PAST: [SegmentKind; 4] = [
-    SegmentKind::Workloads,
-    SegmentKind::Outcomes,
-    SegmentKind::PairOutcomes,
-    SegmentKind::QueryOutcomes,
-];
+const PAST: [SegmentKind; 3] =
+    [SegmentKind::Outcomes, SegmentKind::PairOutcomes, SegmentKind::QueryOutcomes];
 
 /// What closed cycles left to learn from, as far as it was read.
 #[derive(Default)]
 pub(crate) struct PastReader {
     /// Segments of [`PAST`] that were read.
     segments: usize,
-    /// Plans that were made for these queries, however often they were asked then.
-    alike: HashSet<String>,
     /// The plan whose outcomes were read last.
     plan: String,
     /// The last cycle of a stream that pairs were read of.
@@ -242,13 +236,12 @@ impl PastReader {
     ///
     /// # Errors
     /// A segment is damaged, or holds what this version does not know.
-    pub(crate) fn update(&mut self, store: &Store, queries: &[Query]) -> Result<(), StoreError> {
+    pub(crate) fn update(&mut self, store: &Store) -> Result<(), StoreError> {
         let manifest = store.manifest();
         let clock = LazyCell::new(|| CycleClock::new(manifest));
         let past = manifest.segments.iter().filter(|segment| PAST.contains(&segment.kind));
         for segment in past.skip(self.segments) {
             match segment.kind {
-                SegmentKind::Workloads => self.alike.extend(plan_for(store, segment, queries)?),
                 SegmentKind::Outcomes => self.add_picks(store, segment)?,
                 SegmentKind::PairOutcomes => {
                     let streamed = streamed_from(manifest, &self.plan);
@@ -275,8 +268,7 @@ impl PastReader {
             let is_fetched = row.id(1) == 1 && row.state(2)?.is_new_page();
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
                 let (url, realised) = (UrlId(row.id(0)), row.number(3));
-                let same_queries = self.alike.contains(row.text(4));
-                picks.push(PickOutcome { url, parts, realised, same_queries });
+                picks.push(PickOutcome { url, parts, realised });
             }
             Ok(())
         })?;
@@ -323,25 +315,6 @@ fn streamed_from(manifest: &Manifest, plan: &str) -> Option<u32> {
     let first_seq = closed_plan(manifest, plan)?.first_seq;
     let cycle = manifest.cycles.get(manifest.cycle_of(first_seq) as usize)?;
     cycle.streamed.then_some(first_seq)
-}
-
-/// The plan of this workload, if that is of these queries, however often they are asked.
-fn plan_for(
-    store: &Store,
-    segment: &SegmentEntry,
-    queries: &[Query],
-) -> Result<Option<String>, StoreError> {
-    let (mut plan, mut at, mut alike) = (String::new(), 0, true);
-    each_row(store, segment, WORKLOADS, &["plan_id", "qid", "query"], |row| {
-        let same = |query: &Query| query.qid == row.text(1) && query.text == row.text(2);
-        alike &= queries.get(at).is_some_and(same);
-        if at == 0 {
-            row.text(0).clone_into(&mut plan);
-        }
-        at += 1;
-        Ok(())
-    })?;
-    Ok((alike && at == queries.len()).then_some(plan))
 }
 
 /// New pages that picks of all closed cycles brought.

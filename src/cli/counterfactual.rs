@@ -139,7 +139,7 @@ fn batches(
         };
         return Ok(ORDERS.iter().map(batch).collect());
     }
-    let blend = Blend::fixed(settings.estimate.weights);
+    let blend = Blend::new(settings.estimate.weights);
     let batch = plan.batch(|parts, _| blend.of(parts), &selection, so_far);
     Ok(vec![(blend.to_string(), batch)])
 }

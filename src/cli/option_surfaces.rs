@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::Cli;
 use super::options::{OfPastPlan, OfPlan, OfStream, OptionFlags, Surface, value};
 use super::whatif::flags::ScenarioFlags;
-use crate::estimate::parts::Parts;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
@@ -74,7 +73,7 @@ fn past_plan(name: &str, given: &str) -> Settings {
 }
 
 fn under(scenario: &Scenario) -> Settings {
-    scenario.settings(&today(), Parts::START).map_err(|error| error.to_string())
+    scenario.settings(&today()).map_err(|error| error.to_string())
 }
 
 fn whatif(name: &str, given: &str) -> Settings {

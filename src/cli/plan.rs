@@ -482,7 +482,7 @@ fn say_plan(
     if !told.is_empty() {
         say(global, &format!("URLs that are left out: {}", told.join(", ")));
     }
-    say(global, &blend_line(&plan.choice, open, settings.estimate.fitted));
+    say(global, &blend_line(&plan.choice, open));
     let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());
     if pages < planned as f64 {
         let impact = plan.expected_to_come.map_or_else(String::new, |impact| {
@@ -523,17 +523,8 @@ fn quantity_line(quantity: &Quantity) -> String {
     realised.into_iter().chain(expected).collect::<Vec<_>>().join(", ")
 }
 
-/// Weights of the estimate's parts, and what they rest on.
-fn blend_line(choice: &Choice, open: &OpenStore, is_fitted: bool) -> String {
-    let blend = &choice.blended.blend;
-    let evidence = match blend.outcomes {
-        _ if !is_fitted => "weights as given, whatever past picks say".to_owned(),
-        0 => "no past pick of these queries says otherwise".to_owned(),
-        picks => format!(
-            "fitted on {picks} past picks, which count for {:.0} % beside the start",
-            100.0 * blend.learned()
-        ),
-    };
+/// Weights of the estimate's parts.
+fn blend_line(choice: &Choice, open: &OpenStore) -> String {
     let scored = open.known.quality.iter().filter(|quality| !quality.is_nan()).count();
     let quality = match scored {
         0 => String::new(),
@@ -541,7 +532,7 @@ fn blend_line(choice: &Choice, open: &OpenStore, is_fitted: bool) -> String {
     };
     let formula = choice.formula();
     let formula = if formula.is_empty() { "nothing" } else { formula.as_str() };
-    format!("estimate = {formula}; {evidence}{quality}")
+    format!("estimate = {formula}{quality}")
 }
 
 fn as_json(

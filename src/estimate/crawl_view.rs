@@ -6,7 +6,6 @@ use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page_store::Known;
 
-use super::blend::PickOutcome;
 use super::candidates::ngram::MatchSource;
 use super::features::group::FeatureGroup;
 use super::features::match_rule::idf_mass;
@@ -14,6 +13,7 @@ use super::features::page_ranks::PageRanks;
 use super::features::similarity::Embeddings;
 use super::models::entry::EntryOutcomes;
 use super::settings::{EstimateSettings, ImpactReading};
+use super::site_reliability::PickOutcome;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 

@@ -33,7 +33,7 @@ struct Row {
     meaning: &'static str,
     /// Where its weight starts. The page model knows of importance, so that importance alone says little
     /// more than the order of pages before there is a model (docs/ablation.md).
-    start: f64,
+    weight: f64,
     /// Without this evidence it is 0.
     group: FeatureGroup,
 }
@@ -43,42 +43,42 @@ const TABLE: [Row; Part::COUNT] = [
         name: "query",
         column: "query_impact",
         meaning: "impact on the queries that a URL or its anchors match",
-        start: 0.9,
+        weight: 0.9,
         group: FeatureGroup::Pairs,
     },
     Row {
         name: "locality",
         column: "locality_impact",
         meaning: "impact on other queries, whose best pages link to it",
-        start: 0.05,
+        weight: 0.05,
         group: FeatureGroup::Pairs,
     },
     Row {
         name: "page",
         column: "page_impact",
         meaning: "impact that the page model expects",
-        start: 0.05,
+        weight: 0.05,
         group: FeatureGroup::Page,
     },
     Row {
         name: "importance",
         column: "importance_impact",
         meaning: "impact expected from importance",
-        start: 0.01,
+        weight: 0.01,
         group: FeatureGroup::Importance,
     },
     Row {
         name: "quality",
         column: "quality_impact",
         meaning: "impact expected from quality",
-        start: 0.05,
+        weight: 0.05,
         group: FeatureGroup::Quality,
     },
     Row {
         name: "discovery",
         column: "discovery_impact",
         meaning: "impact of pages that a URL is the first to link to, above the mean page's",
-        start: 0.1,
+        weight: 0.1,
         group: FeatureGroup::Discovery,
     },
 ];
@@ -139,12 +139,12 @@ impl Part {
 pub struct Parts([f64; Part::COUNT]);
 
 impl Parts {
-    /// Where weights start.
-    pub(crate) const START: Self = {
+    /// Weights where none are given.
+    pub(crate) const DEFAULT: Self = {
         let mut weights = [0.0; Part::COUNT];
         let mut at = 0;
         while at < Part::COUNT {
-            weights[at] = TABLE[at].start;
+            weights[at] = TABLE[at].weight;
             at += 1;
         }
         Self(weights)
@@ -170,11 +170,6 @@ impl Parts {
     pub(super) fn of_the_page(mut self) -> Self {
         self[Part::Discovery] = 0.0;
         self
-    }
-
-    /// The numbers in the order of the parts.
-    pub(super) fn array(&self) -> [f64; Part::COUNT] {
-        self.0
     }
 
     /// From a list that may be shorter: parts that are not in it are 0.
@@ -230,7 +225,7 @@ mod tests {
     fn weights_of_versions_with_fewer_parts_are_read() {
         let read = |text| Parts::padded(&mut serde_json::Deserializer::from_str(text));
         let found = read("[0.9, 0.05, 0.05, 0.01, 0.05]").unwrap();
-        assert_eq!(found, Parts::START.of_the_page());
+        assert_eq!(found, Parts::DEFAULT.of_the_page());
         assert!(read("[1, 2, 3, 4, 5, 6, 7]").is_err());
     }
 

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::estimate::EstimateError;
-use crate::estimate::blend::{Blend, PickOutcome};
+use crate::estimate::blend::Blend;
 use crate::estimate::cache::{PlannerCache, scored_parents};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::crawl_view::CrawlView;
@@ -38,7 +38,7 @@ use crate::estimate::pandey_olston;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
-use crate::estimate::site_reliability::SiteReliability;
+use crate::estimate::site_reliability::{PickOutcome, SiteReliability};
 use crate::estimate::slow_start::SlowStart;
 use crate::estimate::url_estimate::{PageImpact, PairEstimate, ScoredCandidates, UrlEstimate};
 use crate::sketch::served::ServedLists;
@@ -207,11 +207,7 @@ impl ScoredPairs {
         let shared = Shared {
             past_pages: past_pages(input, settings, cache),
             known: known.urls.len(),
-            past_picks: input
-                .past_picks
-                .iter()
-                .map(|pick| pick.at_its_page(&known.pages))
-                .collect(),
+            past_picks: input.past_picks.to_vec(),
             owners: input.past_picks.iter().map(|pick| owner(pick.url)).collect(),
             domains: if settings.defended {
                 SlowStart::new(known, urls.iter().map(|url| url.url))
@@ -364,7 +360,7 @@ impl ScoredPairs {
         let importance = read(FeatureGroup::Importance);
         let importance = fit_impact(importance, &impact, |page| page.importance)?;
         let quality = fit_impact(read(FeatureGroup::Quality), &impact, |page| page.quality)?;
-        let blend = self.fitted(settings, &impact);
+        let blend = settings.blend();
         let owned = || owners.iter().copied().zip(past_picks.iter().copied());
         let promises = settings.defended.then(|| SiteReliability::new(owned(), &blend));
         let fits = ImpactFits { mean, importance, quality, blend, promises };
@@ -408,28 +404,6 @@ impl ScoredPairs {
             estimate: blend.of(parts) * reliability * known.fetch * known.text,
             inlinks: known.inlinks,
         }
-    }
-
-    /// The weights of the parts, beside these lists of the queries: fitted to past picks, or as given.
-    pub(crate) fn weights(
-        &self,
-        settings: &EstimateSettings,
-        queries: &[Query],
-        served: &ServedLists,
-    ) -> Parts {
-        self.fitted(settings, &served.impact(queries, self.shared.known)).weights
-    }
-
-    /// The blend, given the impact that pages have now, by URL.
-    fn fitted(&self, settings: &EstimateSettings, impact: &[f64]) -> Blend {
-        let start = settings.start();
-        if !settings.fits() {
-            return Blend::fixed(start);
-        }
-        let comparable = self.shared.past_picks.iter().filter(|pick| pick.same_queries);
-        let outcomes: Vec<(Parts, f64)> =
-            comparable.map(|pick| (pick.parts, impact[pick.url.index()])).collect();
-        Blend::fit(start, &outcomes)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::blend::Blend;
 use super::features::group::{FeatureGroup, FeatureGroups};
 use super::features::match_rule::MatchRule;
 use super::objective::Objective;
@@ -71,8 +72,6 @@ pub struct EstimateSettings {
     /// Weights of the parts. Plans of versions that did not estimate discovery have none of it.
     #[serde(deserialize_with = "Parts::padded")]
     pub weights: Parts,
-    /// Whether the weights are where fitting on past picks starts from, or stay.
-    pub fitted: bool,
     /// The model of the scores of pairs. Plans of format 1 could name others, which were taken out since.
     #[serde(default, rename = "pair_model", skip_serializing)]
     pub score_model: ScoreModelName,
@@ -102,15 +101,14 @@ fn is_default(candidates: &usize) -> bool {
 }
 
 impl Default for EstimateSettings {
-    /// Weights start at [`Parts::START`].
+    /// Weights are [`Parts::DEFAULT`].
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
             candidates: CANDIDATES,
             reading: ImpactReading::Learned,
             importance: Importance::Inlinks,
-            weights: Parts::START,
-            fitted: true,
+            weights: Parts::DEFAULT,
             score_model: ScoreModelName::default(),
             without: FeatureGroups::default(),
             defended: true,
@@ -122,7 +120,7 @@ impl Default for EstimateSettings {
 impl EstimateSettings {
     /// Whether estimates depend on what became of past picks.
     pub(crate) fn learns_from_picks(&self) -> bool {
-        self.fits() || self.defended
+        self.defended
     }
 
     /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
@@ -136,13 +134,8 @@ impl EstimateSettings {
         self.reading != ImpactReading::Learned || self.objective == Objective::Served
     }
 
-    /// Whether weights are fitted, so that it matters what became of picks.
-    pub(crate) fn fits(&self) -> bool {
-        self.fitted && !self.without.contains(FeatureGroup::Fit)
-    }
-
     /// The weights, 0 for parts that are left out.
-    pub(super) fn start(&self) -> Parts {
+    pub(super) fn blend(&self) -> Blend {
         let mut weights = self.weights;
         // The part of locality holds both kinds of candidates that do not match.
         if self.without.contains(FeatureGroup::Inherited)
@@ -155,6 +148,6 @@ impl EstimateSettings {
                 weights[part] = 0.0;
             }
         }
-        weights
+        Blend::new(weights)
     }
 }

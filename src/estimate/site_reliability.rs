@@ -8,7 +8,11 @@
 //! share of picks in general, so that optimism about all sites is no site's fault. A site that nothing was fetched of
 //! answers for what others did that were as new: who can throw a name away cannot throw away the names of all newcomers.
 
-use crate::estimate::blend::{Blend, PickOutcome};
+use prospect_index::page::UrlId;
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::blend::Blend;
+use crate::estimate::parts::Parts;
 
 /// Picks of usual worth that a site starts with.
 const PRIOR_PICKS: f64 = 1.0;
@@ -16,6 +20,17 @@ const PRIOR_PICKS: f64 = 1.0;
 const PRIOR_NEWCOMERS: f64 = 3.0;
 /// Picks of a site after which an earlier one counts half.
 const HALF_LIFE: f64 = 3.0;
+
+/// A fetched pick: what each part had promised, and what it brought, in impact units.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PickOutcome {
+    /// The URL that was asked for.
+    pub(crate) url: UrlId,
+    /// The parts as of the plan.
+    pub(crate) parts: Parts,
+    /// Realised impact at the close of its cycle.
+    pub(crate) realised: f64,
+}
 
 /// What was promised, and what of it was kept, in impact units.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,24 +104,18 @@ impl SiteReliability {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::parts::{Part, Parts};
-    use prospect_index::page::UrlId;
+    use crate::estimate::parts::Part;
 
     /// By site: what its picks brought, of a promise of 1 each. Sites take turns.
     fn promises(realised: &[&[f64]]) -> SiteReliability {
-        let mut blend = Blend::fixed(Parts::START);
+        let mut blend = Blend::new(Parts::DEFAULT);
         blend.weights[Part::Query] = 1.0;
         let mut parts = Parts::default();
         parts[Part::Query] = 1.0;
         let longest = realised.iter().map(|site| site.len()).max().unwrap_or(0);
         let picks = (0..longest).flat_map(|turn| {
             realised.iter().enumerate().filter_map(move |(site, all)| {
-                let outcome = PickOutcome {
-                    url: UrlId(0),
-                    parts,
-                    realised: *all.get(turn)?,
-                    same_queries: true,
-                };
+                let outcome = PickOutcome { url: UrlId(0), parts, realised: *all.get(turn)? };
                 Some((site as u32, outcome))
             })
         });

@@ -101,7 +101,7 @@ impl Choice {
     pub(crate) fn formula(&self) -> String {
         let mut fed = Parts::default();
         self.weights().for_each(|(part, weight)| fed[part] = weight);
-        Blend::fixed(fed).to_string()
+        Blend::new(fed).to_string()
     }
 }
 

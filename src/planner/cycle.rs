@@ -11,11 +11,11 @@ use prospect_index::page_store::{Fetch, Known, PageTable};
 
 use super::expected_impact::{BatchSize, ListChances, Lists};
 use super::revisits::{PlannedRevisit, RevisitOutcome};
-use crate::estimate::blend::{PickOutcome, page_by};
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::Parts;
 use crate::estimate::predict_entry::predict_entry;
 use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::site_reliability::PickOutcome;
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
@@ -323,6 +323,14 @@ impl Closed {
     }
 }
 
+/// The page that came by asking for a URL: its own, or a new one where it led to.
+pub(crate) fn page_by(pages: &PageTable, url: UrlId) -> UrlId {
+    match pages.fetch(url) {
+        Fetch::Redirected { seq } => pages.discovered_by(seq).unwrap_or(url),
+        _ => url,
+    }
+}
+
 /// Closes a plan in a crawl with these `pages`, of whose picks this became, for queries of which these lists were
 /// served `before` its batch and are `after`, under the statistics of its epoch; `impact` is what pages add to
 /// `after`, by URL.
@@ -339,6 +347,8 @@ pub(crate) fn close(
         // What another pick is for counts once.
         let (state, page) = match state {
             PickState::LedToNew if own.contains(&page) => (PickState::Redirected, pick.url),
+            // A page that has moved was there before.
+            PickState::LedToNew if pick.pool == Pool::Revisit => (PickState::Redirected, page),
             state => (state, page),
         };
         // What a page has in the lists is no success of a visit that brought nothing new.
@@ -434,7 +444,6 @@ impl Past {
             url: closed.pick.url,
             parts: closed.pick.parts,
             realised: closed.realised,
-            same_queries: true,
         }));
     }
 }

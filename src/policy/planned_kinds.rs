@@ -36,7 +36,7 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
     let max_words = settings.estimate.rule.max_words;
     settings.estimate.rule = MatchRule { rho: 1.0, idf_weighted: false, max_words };
     settings.estimate.reading = ImpactReading::Sketch;
-    (settings.estimate.weights, settings.estimate.fitted) = (published(0.9, 0.1), false);
+    settings.estimate.weights = published(0.9, 0.1);
     settings.selection.explore = 0.0;
     // The time of a polite crawler is the crawl's, and no matter of the policy.
     settings.selection.caps = Caps { time: settings.selection.caps.time, ..Caps::default() };

@@ -18,7 +18,7 @@ use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::parts::Part;
-use crate::estimate::settings::{EstimateSettings, ImpactReading};
+use crate::estimate::settings::ImpactReading;
 use crate::planner::settings::PlanSettings;
 
 /// One policy.
@@ -430,8 +430,8 @@ impl PolicyChoice {
             Make::Planned(of) => {
                 let web = from.web.ok_or_else(|| missing("a workload"))?;
                 let settings = of(&self.options, settings)?;
-                let EstimateSettings { weights, fitted, .. } = settings.estimate;
-                let quality = from.quality.filter(|_| fitted || weights[Part::Quality] > 0.0);
+                let weights = settings.estimate.weights;
+                let quality = from.quality.filter(|_| weights[Part::Quality] > 0.0);
                 Box::new(Planned::new(web, quality, settings))
             }
         })

@@ -38,12 +38,10 @@ pub(crate) fn state(questions: &Questions, allow_write: bool, carry_out: &str) -
     })
 }
 
-/// Options with their values in the plan of today, of which weights are as fitted.
+/// Options with their values in the plan of today.
 fn options(base: &Answer) -> Vec<Value> {
-    let mut today = base.settings.clone();
-    today.estimate.weights = base.choice.blended.blend.weights;
     let shown = PlannerOption::all().iter().filter(|option| !option.is_hidden);
-    shown.map(|option| offered(option, &today)).collect()
+    shown.map(|option| offered(option, &base.settings)).collect()
 }
 
 /// What a control for an option is made of.

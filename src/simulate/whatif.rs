@@ -141,11 +141,10 @@ struct Asking<'a, 'b> {
 impl Asking<'_, '_> {
     /// The plan under a scenario, and the impact that its batch has.
     fn carry_out(&self, scenario: &Scenario) -> Result<CarriedOut, SimulateError> {
-        let weights = self.base.weights();
         let asked = asked(&self.base.queries, scenario, self.planned.analyzer())
             .map_err(AnswerError::from)?;
         let urls = self.planned.urls();
-        let answer = self.base.answer(scenario, &asked, weights, urls, &self.hosts);
+        let answer = self.base.answer(scenario, &asked, urls, &self.hosts);
         let answer = answer?;
         let realised = self.planned.would_earn(&answer.urls(), &answer.queries)?;
         Ok(CarriedOut { answer, realised: realised.iter().sum() })
@@ -173,8 +172,8 @@ fn random_scenario(
             Scenario { options, ..Scenario::default() }
         }
         1 => {
-            let fitted = base.weights();
-            let weights = fitted.iter().map(|(part, weight)| (part, weight * factor(2.0)));
+            let today = base.settings.estimate.weights;
+            let weights = today.iter().map(|(part, weight)| (part, weight * factor(2.0)));
             let options = GivenOptions::default().with_weights(weights);
             Scenario { options, ..Scenario::default() }
         }

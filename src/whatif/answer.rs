@@ -10,7 +10,6 @@ use super::hosts::Hosts;
 use super::scenario::{Scenario, ScenarioError};
 use super::workload::Asked;
 use crate::estimate::EstimateError;
-use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::planner::choose::{Again, Choice, ChoiceInput, choose_among, needy};
@@ -116,11 +115,6 @@ impl Answer {
 }
 
 impl Base {
-    /// Weights of the parts without a scenario.
-    pub(crate) fn weights(&self) -> Parts {
-        self.scored.weights(&self.settings.estimate, &self.queries, &self.served)
-    }
-
     /// The base with queries that have been matched since.
     #[must_use]
     pub(crate) fn with(&self, asked: &Asked, matched: &Matched) -> Self {
@@ -137,8 +131,7 @@ impl Base {
         }
     }
 
-    /// Plans under a scenario, for `asked`, the queries that it gives of those of this base. `weights`
-    /// are those of the plan without a scenario.
+    /// Plans under a scenario, for `asked`, the queries that it gives of those of this base.
     ///
     /// # Errors
     /// A value of the scenario is out of range, or a regression cannot be fitted.
@@ -146,11 +139,10 @@ impl Base {
         &self,
         scenario: &Scenario,
         asked: &Asked,
-        weights: Parts,
         urls: &UrlTable,
         hosts: &Hosts,
     ) -> Result<Answer, AnswerError> {
-        let settings = scenario.settings(&self.settings, weights)?;
+        let settings = scenario.settings(&self.settings)?;
         let rivals = fetched(scenario, urls)?;
         let factors = hosts.factors(scenario, &self.scored, urls, &rivals)?;
         let queries = asked.queries.clone();

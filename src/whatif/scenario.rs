@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::estimate::parts::Parts;
 use crate::planner::budget_share::BudgetShare;
 use crate::planner::options::{GivenOptions, Invalidates, OptionError, PlannerOption, invalidated};
 use crate::planner::settings::PlanSettings;
@@ -234,21 +233,12 @@ impl Scenario {
         Ok(self)
     }
 
-    /// The settings of a plan under this scenario. Weights that are given, and nothing of how they are
-    /// blended, are fixed, with those of `blend` beside them.
+    /// The settings of a plan under this scenario.
     ///
     /// # Errors
     /// A value is out of its range.
-    pub(crate) fn settings(
-        &self,
-        base: &PlanSettings,
-        blend: Parts,
-    ) -> Result<PlanSettings, ScenarioError> {
+    pub(crate) fn settings(&self, base: &PlanSettings) -> Result<PlanSettings, ScenarioError> {
         let mut settings = base.clone();
-        let says_how = self.options.any(|option| option.name == "blend");
-        if self.options.any(PlannerOption::is_weight) && !says_how {
-            (settings.estimate.weights, settings.estimate.fitted) = (blend, false);
-        }
         self.options.apply(&mut settings)?;
         if !settings.has_queues() {
             let what = "no address of any host is known";
@@ -275,13 +265,10 @@ pub(crate) fn number(key: &str, value: f64, most: f64) -> Result<f64, ScenarioEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::parts::Parts;
 
     fn said(json: &str) -> Scenario {
         serde_json::from_str(json).unwrap()
-    }
-
-    fn settings(scenario: &Scenario, base: &PlanSettings, weight: f64) -> PlanSettings {
-        scenario.settings(base, Parts::of(|_| weight)).unwrap()
     }
 
     #[test]
@@ -294,9 +281,8 @@ mod tests {
         let both = said(over).on(&base);
         assert_eq!(both.name, "more");
         assert_eq!(both.exclude_hosts, ["a.test", "b.test"]);
-        let settings = settings(&both, &PlanSettings::new(5), 1.0);
-        assert_eq!(settings.estimate.weights, Parts::from([2.0, 1.0, 0.5, 1.0, 1.0, 1.0]));
-        assert!(!settings.estimate.fitted);
+        let settings = both.settings(&PlanSettings::new(5)).unwrap();
+        assert_eq!(settings.estimate.weights, Parts::from([2.0, 0.05, 0.5, 0.01, 0.05, 0.1]));
         assert_eq!((settings.selection.budget, settings.selection.caps.per_host), (20, Some(3)));
     }
 
@@ -304,30 +290,15 @@ mod tests {
     fn nothing_said_changes_nothing_and_0_lifts_a_cap() {
         let mut base = PlanSettings::new(5);
         base.selection.caps.per_host = Some(2);
-        assert_eq!(settings(&Scenario::default(), &base, 9.0), base);
+        assert_eq!(Scenario::default().settings(&base).unwrap(), base);
         for lifted in [r#"{"per-host": 0}"#, r#"{"per-host": "none"}"#] {
-            assert_eq!(settings(&said(lifted), &base, 9.0).selection.caps.per_host, None);
+            let settings = said(lifted).settings(&base).unwrap();
+            assert_eq!(settings.selection.caps.per_host, None);
         }
     }
 
-    #[test]
-    fn weights_are_fixed_beside_those_of_today_unless_it_is_said_how_they_blend() {
-        let base = PlanSettings::new(5);
-        let fixed = settings(&said(r#"{"query-weight": 2}"#), &base, 1.0).estimate;
-        assert_eq!(
-            (fixed.fitted, fixed.weights),
-            (false, Parts::from([2.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
-        );
-        let start = said(r#"{"query-weight": 2, "blend": "fitted"}"#);
-        let start = settings(&start, &base, 1.0).estimate;
-        assert_eq!(
-            (start.fitted, start.weights),
-            (true, Parts::from([2.0, 0.05, 0.05, 0.01, 0.05, 0.1]))
-        );
-    }
-
     fn fails(json: &str) -> String {
-        let settings = said(json).settings(&PlanSettings::new(5), Parts::of(|_| 1.0));
+        let settings = said(json).settings(&PlanSettings::new(5));
         settings.unwrap_err().to_string()
     }
 

@@ -131,7 +131,7 @@ fn plans_from_what_is_kept_are_those_made_anew() {
         assert_eq!(second.refreshed.recomputed, Recomputed::Nothing, "{name}");
         assert!(bits(&first) == bits(&second), "{name}");
         let mut blended = settings.clone();
-        (blended.estimate.weights[Part::Query], blended.estimate.fitted) = (0.1, false);
+        blended.estimate.weights[Part::Query] = 0.1;
         blended.selection.budget = 2 * BUDGET;
         blended.selection.caps.per_host = Some(3);
         let kept = plan(path, &workload, &blended);

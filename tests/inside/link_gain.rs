@@ -47,7 +47,7 @@ fn link_gain(budget: usize) -> PlanSettings {
     let mut settings = PlanSettings::new(budget);
     settings.estimate.reading = ImpactReading::LinkGain;
     settings.estimate.rule = MatchRule { rho: 0.0, ..MatchRule::default() };
-    (settings.estimate.fitted, settings.estimate.defended) = (false, false);
+    settings.estimate.defended = false;
     settings.selection.explore = 0.0;
     settings
 }

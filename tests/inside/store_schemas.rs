@@ -23,17 +23,12 @@ use crate::campaign::tables::{OUTCOMES, PLANS, SCHEMAS};
 use crate::plan::explore::Pool;
 use crate::planner::cycle::{Past, PickState, PlannedPick};
 use crate::planner::settings::PlanSettings;
-use crate::workload::Query;
 
 /// What is in a store.
 /// What closed cycles left to learn from.
-fn past(
-    store: &Store,
-    queries: &[Query],
-    unread: &mut Vec<String>,
-) -> Result<Arc<Past>, StoreError> {
+fn past(store: &Store, unread: &mut Vec<String>) -> Result<Arc<Past>, StoreError> {
     let mut reader = PastReader::default();
-    reader.update(store, queries)?;
+    reader.update(store)?;
     unread.extend(reader.unread);
     Ok(reader.past)
 }
@@ -48,7 +43,7 @@ fn told(store: &Path) -> Value {
     let workload = records::workload(&store, &plan.id).unwrap();
     let pairs = records::pairs(&store, &plan.id, &workload.queries, &mut unread).unwrap();
     let url = |pick: &PlannedPick| known.urls.spelling(pick.url).to_owned();
-    let past = past(&store, &workload.queries, &mut unread).unwrap();
+    let past = past(&store, &mut unread).unwrap();
     json!({
         "format": manifest.format,
         "urls": known.urls.len(),
@@ -93,7 +88,7 @@ fn told_in_full(path: &Path) -> String {
     let mut unread = Vec::new();
     let planned = records::picks(&store, &plan).unwrap();
     let workload = records::workload(&store, &plan).unwrap();
-    let Past { picks, pairs, queries } = &*past(&store, &workload.queries, &mut unread).unwrap();
+    let Past { picks, pairs, queries } = &*past(&store, &mut unread).unwrap();
     let candidates = records::pairs(&store, &plan, &workload.queries, &mut unread).unwrap();
     format!("{told} {picks:?} {pairs:?} {queries:?} {planned:?} {candidates:?}")
 }
@@ -145,7 +140,7 @@ fn a_state_of_no_known_name_is_told_and_not_taken_for_another() {
     let forgotten = |schema, columns| say(schema, "state", "forgotten", columns);
     rewrite(&path, SegmentKind::Outcomes, OUTCOMES, forgotten);
     let what = "the column state holds \"forgotten\", which is none of unknown, fetched, failed, redirected";
-    assert_not_known(past(&open(&path), &[], &mut Vec::new()), "segments/outcomes-", what);
+    assert_not_known(past(&open(&path), &mut Vec::new()), "segments/outcomes-", what);
 }
 
 #[test]

@@ -86,11 +86,10 @@ fn bits(answer: &Answer) -> Vec<u64> {
 fn from_scratch(questions: &Questions, scenario: &Scenario) -> Answer {
     let base = &questions.whatif_base.base;
     let asked = asked(&base.queries, scenario, &Analyzer::default()).unwrap();
-    let weights = base.weights();
     let again =
         questions.whatif_base.again(&questions.open, &asked.queries, &base.settings).unwrap();
     let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
-    again.answer(scenario, &asked, weights, urls, hosts).unwrap()
+    again.answer(scenario, &asked, urls, hosts).unwrap()
 }
 
 const SCENARIOS: [&str; 13] = [

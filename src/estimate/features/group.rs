@@ -11,6 +11,8 @@ pub(crate) const SEPARATOR: char = '.';
 
 /// What the group of the text around links was called in format 1.
 const OLD_LINK_CONTEXT: &str = "around";
+/// A group that plans of earlier versions could be made without, and there is none of it now.
+const TAKEN_OUT: &str = "fit";
 
 /// A group of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,17 +53,15 @@ pub(crate) enum FeatureGroup {
     Quality,
     /// The part of discovery.
     Discovery,
-    /// Fitting the weights of the parts.
-    Fit,
 }
 
 use FeatureGroup::{
-    Anchors, Discovery, Embedding, Fit, Importance, Inherited, LinkContext, Page, PageLinks,
+    Anchors, Discovery, Embedding, Importance, Inherited, LinkContext, Page, PageLinks,
     PageParents, PageQuality, PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
 };
 
 /// Every group with its name and its meaning, in the order of [`FeatureGroup`].
-const GROUPS: [(FeatureGroup, &str, &str); 19] = [
+const GROUPS: [(FeatureGroup, &str, &str); 18] = [
     (Url, "url", "pair features: shares of the query in the URL"),
     (Anchors, "anchors", "pair features: shares of the query in anchors"),
     (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
@@ -80,7 +80,6 @@ const GROUPS: [(FeatureGroup, &str, &str); 19] = [
     (Importance, "importance", "the part importance"),
     (Quality, "quality", "the part quality"),
     (Discovery, "discovery", "what a page leads to: the part discovery"),
-    (Fit, "fit", "weights of the parts fitted on past picks; without, they stay"),
 ];
 
 impl FeatureGroup {
@@ -151,7 +150,7 @@ impl TryFrom<Vec<String>> for FeatureGroups {
     type Error = UnknownFeatureGroup;
 
     fn try_from(names: Vec<String>) -> Result<Self, UnknownFeatureGroup> {
-        Self::named(names.iter().map(String::as_str))
+        Self::named(names.iter().map(String::as_str).filter(|name| *name != TAKEN_OUT))
     }
 }
 

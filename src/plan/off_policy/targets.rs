@@ -2,7 +2,6 @@
 
 use prospect_index::page::UrlId;
 
-use crate::estimate::blend::Blend;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::caps::SoFar;
@@ -12,9 +11,8 @@ use crate::plan::{SelectionSettings, select_only};
 pub(crate) type Order = fn(Parts, f64) -> f64;
 
 /// Batches that everyone may want to know the value of: their name, and what URLs are ranked by.
-pub(crate) const ORDERS: [(&str, Order); 5] = [
+pub(crate) const ORDERS: [(&str, Order); 4] = [
     ("greedy", |_, estimate| estimate),
-    ("start weights", |parts, _| Blend::fixed(Parts::START).of(parts)),
     ("query parts", |parts, _| parts[Part::Query] + parts[Part::Locality]),
     ("page part", |parts, _| parts[Part::Page]),
     ("importance part", |parts, _| parts[Part::Importance]),

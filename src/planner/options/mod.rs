@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(made(&[]), None);
         assert_eq!(made(&[("budget", "7")]), None);
         assert_eq!(made(&[("budget", "8"), ("explore", "0")]), Some(Invalidates::Selection));
-        assert_eq!(made(&[("budget", "8"), ("blend", "fixed")]), Some(Invalidates::Weights));
+        assert_eq!(made(&[("budget", "8"), ("query-weight", "1")]), Some(Invalidates::Weights));
         assert_eq!(made(&[("objective", "served")]), Some(Invalidates::Pairs));
         assert_eq!(made(&[("top", "20"), ("rho", "1")]), Some(Invalidates::Lists));
         assert_eq!(made(&[("k1", "2"), ("top", "20")]), Some(Invalidates::Models));

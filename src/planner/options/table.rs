@@ -111,9 +111,6 @@ fn weight(part: Part) -> PlannerOption {
 /// How URLs are estimated.
 fn estimates() -> Vec<PlannerOption> {
     vec![
-        PlannerOption::new("blend", "weights fitted on past picks, or as given", Weights, |to| {
-            Field::one_of(&mut to.estimate.fitted, [("fitted", true), ("fixed", false)])
-        }),
         PlannerOption::new("defence", "guard of estimates against manipulation", Pairs, |to| {
             Field::one_of(&mut to.estimate.defended, [("on", true), ("off", false)])
         }),
