@@ -499,6 +499,10 @@ fn explain_tells_what_a_query_needs_and_what_may_come() {
     let id = found["qid"].as_str().unwrap();
     let by_id = ["explain", "--store", text(&store), "--query", id];
     assert_eq!(json(&by_id, "prospect.explain-query/1"), found);
+    // As another line of the log may spell it.
+    let shouted = format!("{}?", query.as_str().unwrap().to_uppercase());
+    let by_words = ["explain", "--store", text(&store), "--query", &shouted];
+    assert_eq!(json(&by_words, "prospect.explain-query/1"), found);
     let wrong = prospect(&["explain", "--store", text(&store), "--query", "nothing such"]);
     assert!(wrong.stderr.contains("the open plan has no query"), "{}", wrong.stderr);
 }

@@ -11,7 +11,7 @@ mod simulation;
 
 use std::fs;
 
-use common::{assert_sound, done, prospect, text};
+use common::{Bench, assert_sound, done, lines, page, page_at, prospect, text, urls};
 use language_model::language_model;
 use serde_json::Value;
 use simulation::{SMALL, order, summary, tried};
@@ -99,6 +99,48 @@ fn a_store_says_what_its_queries_lack_and_when_to_stop() {
     let part = |name: &str| confidence[name].as_f64().unwrap();
     let sum = 0.4 * part("coverage") + 0.3 * part("consistency") + 0.3 * part("saturation");
     assert!((part("confidence") - sum).abs() < 1e-12);
+}
+
+/// Story: the log of a month was divided by thirty, and the crawl was told to stop, since a page brought little of what one
+/// had brought by the old count.
+#[test]
+fn a_log_of_a_day_says_what_one_of_a_month_says_and_how_queries_are_spelled_is_no_matter() {
+    let bench = Bench::with_store();
+    let store = bench.store();
+    let planned = urls(&done(&bench.plan_arguments(&store, &["--budget", "150"])).stdout);
+    bench.write("second.jsonl", lines(planned.iter().map(|url| page(page_at(url)))));
+    done(&["ingest", "--store", text(&store), "--close", &bench.path("second.jsonl")]);
+    let ask = |workload: &str| {
+        json(&["sufficiency", "--store", text(&store), "--workload", workload, "--json"])
+    };
+    let month = fs::read_to_string(bench.path("queries.tsv")).unwrap();
+    let changed = |of: &dyn Fn([&str; 3]) -> String| -> Vec<String> {
+        let fields = month.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+        fields.map(|fields| of(fields.try_into().unwrap())).collect()
+    };
+    let day = changed(&|[qid, query, times]| {
+        format!("{qid}\t{query}\t{}", times.parse::<f64>().unwrap() / 30.0)
+    });
+    let day = bench.write("day.tsv", lines(day));
+    let spelled =
+        changed(&|[qid, query, times]| format!("other-{qid}\t{}?\t{times}", query.to_uppercase()));
+    let spelled = bench.write("spelled.tsv", lines(spelled));
+    let other = bench.write("other.tsv", "q\ttopic1 topic2\t3\n");
+    let [month, day, spelled, other] =
+        [bench.path("queries.tsv"), day, spelled, other].map(|workload| ask(&workload));
+    for figure in ["per_page", "floor"] {
+        let [month, day] =
+            [&month, &day].map(|found| found["next_batch"]["gain"][figure].as_f64().unwrap());
+        assert!(month > 0.0 && (month / day / 30.0 - 1.0).abs() < 1e-9, "{figure}: {month} {day}");
+    }
+    for found in [&month, &day, &spelled] {
+        assert_eq!(found["history"].as_array().unwrap().len(), 1, "{found}");
+        assert_eq!(found["history_of_others"], 0);
+    }
+    assert_eq!(
+        (&other["history"], &other["history_of_others"]),
+        (&Value::Array(Vec::new()), &1.into())
+    );
 }
 
 /// The site in a store of its own.

@@ -44,6 +44,8 @@ pub(crate) struct Assessment {
     pub(crate) next: NextFigures,
     /// The workload when plans were made for it, the oldest first.
     pub(crate) history: Vec<PastSufficiency>,
+    /// Plans for other queries, whose sufficiency is of these and not told.
+    pub(crate) of_others: usize,
     /// What a verdict rests on, but for what is judged.
     signals: Signals,
 }
@@ -78,6 +80,8 @@ impl Judgements {
 pub(crate) struct NextFigures {
     /// Its URLs.
     pub(crate) urls: usize,
+    /// URLs of open plans that it is made beside, of which nothing was reported.
+    pub(crate) in_flight: usize,
     /// How long a polite crawler takes for it.
     pub(crate) seconds: f64,
     /// Impact that it is expected to have; none before anything was fetched.
@@ -110,10 +114,13 @@ impl Assessment {
         settings: &PlanSettings,
     ) -> Result<Self, CampaignError> {
         let mut history = PastSufficiency::all(&open.store)?;
+        let all = history.len();
         history.retain(|past| sufficiency.known_by.contains(&past.workload));
+        let of_others = all - history.len();
         let signals = signals(open, next, &sufficiency, (THETA, settings))?;
         let next_figures = NextFigures {
             urls: next.picks.len(),
+            in_flight: next.in_flight.len(),
             seconds: next.makespan(&open.known, settings).seconds,
             expected: next.expected,
         };
@@ -126,6 +133,7 @@ impl Assessment {
             sufficiency,
             validation,
             history,
+            of_others,
             signals,
         })
     }

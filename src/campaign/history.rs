@@ -85,6 +85,11 @@ impl<'a> KnownBefore<'a> {
 }
 
 impl ClosedCycle {
+    /// How often the queries of its plan were asked together; none where that is not stored.
+    pub(crate) fn askings(&self) -> Option<f64> {
+        self.said.as_ref().map(|(said, _)| said.askings())
+    }
+
     /// Whether its figures are in the unit of these places.
     pub(crate) fn is_for(&self, places: Places) -> bool {
         self.places == Some(places)
@@ -188,13 +193,19 @@ fn last_cycles(
     most: usize,
 ) -> Result<Vec<ClosedCycle>, StoreError> {
     let mut cycles = read(store, pages, places, most)?;
+    let mut led_to = vec![None; cycles.len()];
     for at in 0..cycles.len() {
         let ClosedCycle { said, are_learned, made_at, place, places, .. } = &cycles[at];
         let (Some((said, _)), Some(places)) = (said, *places) else { continue };
         let before = KnownBefore::of(&cycles[..at], *made_at, *place);
         let shares = learned(before, said.mean_frequency(), *are_learned, places);
         let Both { enters, stays } = shares.expected(said);
+        let leads_to = |led: LedTo| LedTo { predicted: shares.leads_to(led.predicted), ..led };
+        led_to[at] = cycles[at].led_to.map(leads_to);
         (cycles[at].enters.expected, cycles[at].stays.expected) = (Some(enters), Some(stays));
+    }
+    for (cycle, led_to) in cycles.iter_mut().zip(led_to) {
+        cycle.led_to = led_to.or(cycle.led_to);
     }
     Ok(cycles)
 }
@@ -243,6 +254,7 @@ fn learned(
             foreseen: *foreseen,
             realised: cycle.enters.realised.unwrap_or(0.0),
             stayed: cycle.stays.realised.filter(|_| is_settled),
+            led_to: cycle.led_to.filter(|_| is_settled),
         })
     });
     RealisedShares::learned(outcomes, mean_frequency)

@@ -79,7 +79,7 @@ pub(crate) struct StoreSufficiency {
     pub(crate) pages: usize,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
-    /// What past plans for these queries are known by: their texts, however often each is asked, and as older versions
+    /// What past plans for these queries are known by: their words, however often each is asked, and as older versions
     /// of this program had it.
     pub(crate) known_by: [String; 2],
     /// Why what was kept is of no use, if it is not.
@@ -146,7 +146,7 @@ impl StoreSufficiency {
         let growth = statistics.growth(&tracks, &known.pages, &windows);
         drop(statistics);
         let found = Self {
-            known_by: [queries.workload.texts(), queries.workload.fingerprint()],
+            known_by: [queries.workload.words_hash(), queries.workload.fingerprint()],
             queries,
             parts,
             best,
@@ -351,8 +351,12 @@ fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Ga
     }
     let by_page = |impact: f64| if new == 0 { 0.0 } else { impact / new as f64 };
     let alike = cycles.iter().filter(|cycle| cycle.is_for(next.places));
-    let brought =
-        |cycle: &ClosedCycle| (cycle.counts.new_pages(), cycle.enters.realised.unwrap_or(0.0));
+    let askings = next.queries.iter().fold(0.0, |sum, query| sum + query.frequency);
+    let brought = |cycle: &ClosedCycle| {
+        // A log of a day is not one of a month.
+        let unit = cycle.askings().filter(|then| *then > 0.0).map_or(1.0, |then| askings / then);
+        (cycle.counts.new_pages(), unit * cycle.enters.realised.unwrap_or(0.0))
+    };
     Some(Gain {
         per_page: by_page(expected.enters.impact),
         low: by_page(expected.enters.low),

@@ -30,7 +30,7 @@ use crate::planner::settings::PlanSettings;
 use crate::planner::spellings::UnderWay;
 use crate::report::number::times;
 use crate::sketch::need::{ImprovabilityFit, Needy};
-use crate::workload::Workload;
+use crate::workload::{Query, Workload};
 
 /// Queries and links shown.
 const SHOWN: usize = 10;
@@ -96,12 +96,16 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
     let plan = plan::plan(&open, &workload, &[], &settings, Beside::Older)?;
     let queries = &plan.workload.queries;
     let by_id = queries.iter().position(|query| query.qid == asked);
-    let at = by_id.or_else(|| queries.iter().position(|query| query.text == asked));
+    let by_text = || queries.iter().position(|query| query.text == asked);
+    // Spelled as another line of the log, it is merged with those of the same words.
+    let words = Query::new("", asked, 1.0, "").into_words_of(&open.known.analyzer).words;
+    let by_words = || queries.iter().position(|query| !words.is_empty() && query.words == words);
+    let at = by_id.or_else(by_text).or_else(by_words);
     let Some(at) = at else {
         let error = anyhow::anyhow!("the open plan has no query {asked:?}");
         return Err(Failure::input(
             error,
-            "name one by its id or its whole text; queries with the same words go by the first id",
+            "name one by its id or its words; queries with the same words go by the first id",
         ));
     };
     let plan_id = open.store.manifest().plans.last().map(|plan| plan.id.as_str());

@@ -39,11 +39,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return Err(Failure::input(error, "name a file with --out for --json"));
     }
     let open = open::to_ask(&args.store, "prospect export", global)?;
-    let (pages, words) = match args.format {
-        Format::Pages => (pages(&open, &args.out)?.pages, None),
+    let (pages, others, words) = match args.format {
+        Format::Pages => {
+            let Exported { pages, failed, .. } = pages(&open, &args.out)?;
+            (pages, failed, None)
+        }
         Format::Ciff => {
             let Indexed { pages, words } = index(&open, &args.out)?;
-            (pages, Some(words))
+            (pages, 0, Some(words))
         }
     };
     if global.json {
@@ -52,7 +55,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return output::print_json(&json);
     }
     let words = words.map_or_else(String::new, |words| format!(", {words} words"));
-    say(global, &format!("{}: {pages} pages{words}", args.out.display()));
+    let others = match others {
+        0 => String::new(),
+        others => format!(" and {others} fetches that gave none"),
+    };
+    say(global, &format!("{}: {pages} pages{others}{words}", args.out.display()));
     Ok(())
 }
 

@@ -24,8 +24,8 @@ const SECTION_PRIOR: f64 = 1.0;
 /// Intervals of a section without which it is as the rest of its host, and of that without which its clock is the
 /// calendar.
 const FEWEST: usize = 50;
-/// Standard deviation of the logarithm of the usual rate: it may be off by a factor of a thousand either way.
-const USUAL_SPREAD: f64 = 3.5;
+/// Standard deviation of the logarithm of the usual rate: it may be off by a factor of twenty either way.
+const USUAL_SPREAD: f64 = 1.5;
 /// How far it can be off at all, as a logarithm, and halvings of the interval in which it is.
 const MOST_LOG: f64 = 40.0;
 const HALVINGS: u32 = 60;
@@ -395,7 +395,8 @@ impl Fit<'_> {
 }
 
 /// The rate of all pages together, given their changes and the time in which they had them: the likeliest where its
-/// logarithm has a normal prior. Pages may change by the minute or not in years, so that prior says little.
+/// logarithm has a normal prior. The first change that
+/// is seen is no proof that all change so fast.
 fn usual_rate(changes: f64, time: f64, usual: f64) -> f64 {
     let (mut low, mut high) = (-MOST_LOG, MOST_LOG);
     for _ in 0..HALVINGS {

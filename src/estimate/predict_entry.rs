@@ -158,7 +158,7 @@ impl Bar {
             self.beaten(scored, pair.bin)
         } else {
             let margin = ODDS_OF_MASS * (pair.expected_score / self.mass - self.score);
-            (margin, (self.share * weight(&pair)).min(1.0 - LEAST_CHANCE))
+            (margin, (self.share * weight(&pair)).min(HELD))
         };
         let chance = scored.entry().chance(pair.matches, margin).unwrap_or(untried);
         EntryPrediction { pair, chance, margin }

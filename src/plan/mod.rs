@@ -171,9 +171,11 @@ fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
 }
 
 impl Batch {
-    /// Picks that were drawn at random.
+    /// Picks that were drawn at random, but for those that were as good as certain: where a share of a small batch is less
+    /// than a draw, most of it goes back to the best that is left.
     pub(crate) fn drawn(&self) -> usize {
-        self.picks.iter().filter(|pick| pick.pool.is_drawn()).count()
+        let is_drawn = |pick: &&Pick| pick.pool.is_drawn() && pick.propensity < 0.5;
+        self.picks.iter().filter(is_drawn).count()
     }
 
     /// Picks that were fetched before.

@@ -301,6 +301,7 @@ impl<'a> RunningPlanner<'a> {
                 foreseen,
                 realised,
                 stayed: None,
+                led_to: None,
             });
         }
         self.brought.push((closed.new_pages(), realised));

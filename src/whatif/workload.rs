@@ -121,7 +121,8 @@ impl std::fmt::Display for Which {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let pattern = self.pattern.iter().map(|pattern| format!("pattern = {pattern:?}"));
         let kind = self.kind.iter().map(|kind| format!("kind = {kind:?}"));
-        let list = self.list.first().map(|first| format!("list = [{first:?}, …]"));
+        let more = if self.list.len() > 1 { ", …" } else { "" };
+        let list = self.list.first().map(|first| format!("list = [{first:?}{more}]"));
         let said: Vec<String> = pattern.chain(kind).chain(list).collect();
         write!(formatter, "{{ {} }}", said.join(", "))
     }

@@ -161,17 +161,16 @@ impl Workload {
         format!("{:016x}", hash.digest())
     }
 
-    /// Identifies the texts of the queries, whatever their ids, order and frequencies are.
-    pub(crate) fn texts(&self) -> String {
-        let mut texts: Vec<&str> = self.queries.iter().map(|query| query.text.as_str()).collect();
-        texts.sort_unstable();
-        texts.dedup();
+    /// Identifies the queries by their words, whatever their ids, spelling, order and frequencies are.
+    pub(crate) fn words_hash(&self) -> String {
+        let mut queries: Vec<u64> = self.queries.iter().map(Query::word_hash).collect();
+        queries.sort_unstable();
+        queries.dedup();
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        for text in texts {
-            hash.update(text.as_bytes());
-            hash.update(&[0]);
+        for query in queries {
+            hash.update(&query.to_le_bytes());
         }
-        format!("texts-{:016x}", hash.digest())
+        format!("words-{:016x}", hash.digest())
     }
 }
 

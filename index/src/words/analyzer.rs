@@ -45,7 +45,7 @@ pub(crate) const LANGUAGES: [&str; 18] = [
 /// use prospect_index::words::Language;
 ///
 /// let german: Language = "german".parse()?;
-/// assert!(german.has_stop_words());
+/// assert_eq!(Language::with_stop_words("german"), Ok(german));
 /// assert!("klingon".parse::<Language>().is_err());
 /// # Ok::<(), prospect_index::words::UnknownLanguage>(())
 /// ```
@@ -94,9 +94,21 @@ impl Language {
         LANGUAGES[usize::from(self.0)]
     }
 
-    /// Whether there is a list of stop words.
-    pub fn has_stop_words(self) -> bool {
-        self.stop_words().is_some()
+    /// A language that has a list of stop words.
+    ///
+    /// # Errors
+    /// It has none, or is not known; which have one is told.
+    pub fn with_stop_words(name: &str) -> Result<Self, String> {
+        let all = (0..LANGUAGES.len()).map(|at| Self(at as u8));
+        let listed: Vec<Self> = all.filter(|language| language.stop_words().is_some()).collect();
+        let found = listed.iter().find(|language| language.name().eq_ignore_ascii_case(name));
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = listed.iter().map(|language| language.name()).collect();
+            format!(
+                "there is no list of stop words for {name:?}; there are lists for {}",
+                names.join(", ")
+            )
+        })
     }
 
     fn stop_words(self) -> Option<StopWordFilter> {
@@ -337,10 +349,7 @@ mod tests {
             assert!(name.parse::<Language>().unwrap().snowball().is_some(), "{name}");
         }
         assert_eq!(
-            LANGUAGES
-                .iter()
-                .filter(|name| name.parse::<Language>().unwrap().has_stop_words())
-                .count(),
+            LANGUAGES.iter().filter(|name| Language::with_stop_words(name).is_ok()).count(),
             13
         );
     }

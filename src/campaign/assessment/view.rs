@@ -61,6 +61,8 @@ pub(crate) struct SufficiencyView<'a> {
     queries: Vec<QueryView<'a>>,
     /// The workload when plans were made for it.
     history: &'a [PastSufficiency],
+    /// Plans for other queries, which are not in it.
+    history_of_others: usize,
 }
 
 /// A class of queries.
@@ -185,6 +187,7 @@ impl<'a> Decision<'a> {
             next_batch: NextBatchView { figures: found.next, gain: self.signals.gain },
             queries: places.map(|at| self.query(at)).collect(),
             history: &found.history,
+            history_of_others: found.of_others,
         }
     }
 

@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::cli::doc_urls;
 use crate::cli::model::BUNDLED;
 use crate::cli::output::Failure;
-use crate::cli::words::with_stop_words;
 use crate::ingest::SourceOptions;
 use crate::neural::text_length;
 use crate::sketch::visibility::Visibility;
@@ -68,7 +67,7 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stem: Option<Language>,
     /// Leave out the stop words of these languages.
-    #[arg(long, value_name = "LANGUAGES", value_delimiter = ',', value_parser = with_stop_words, conflicts_with = "store")]
+    #[arg(long, value_name = "LANGUAGES", value_delimiter = ',', value_parser = Language::with_stop_words, conflicts_with = "store")]
     #[serde(deserialize_with = "languages", skip_serializing_if = "Vec::is_empty")]
     pub(super) stop_words: Vec<Language>,
     /// Take the accents off letters, so that `école` is `ecole`.
@@ -273,7 +272,7 @@ impl Config {
 /// Languages with stop words, one or a list of them.
 fn languages<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Language>, D::Error> {
     let names = list(input)?;
-    names.iter().map(|name| with_stop_words(name).map_err(D::Error::custom)).collect()
+    names.iter().map(|name| Language::with_stop_words(name).map_err(D::Error::custom)).collect()
 }
 
 /// One value or a list of them, numbers as they are written.

@@ -107,6 +107,10 @@ impl Printed<'_> {
     fn batch_line(&self) -> String {
         let next = &self.decision.of.next;
         let urls = counted(next.urls as u64, "URL");
+        let urls = match next.in_flight {
+            0 => urls,
+            in_flight => format!("{urls} beside {in_flight} in flight"),
+        };
         let Some(both) = &next.expected else {
             return format!(
                 "one more batch of {urls}: what it brings is not foreseen before the first page is there"
@@ -209,9 +213,14 @@ impl Printed<'_> {
     }
 
     fn print_history(&self, out: &mut dyn Write) -> io::Result<()> {
-        let history = &self.decision.of.history;
+        let of = &self.decision.of;
+        let history = &of.history;
+        let left_out = match of.of_others {
+            0 => String::new(),
+            others => format!("{} for other queries left out", counted(others as u64, "plan")),
+        };
         if history.is_empty() {
-            return Ok(());
+            return if left_out.is_empty() { Ok(()) } else { writeln!(out, "\n{left_out}") };
         }
         writeln!(
             out,
@@ -241,7 +250,8 @@ impl Printed<'_> {
                 saturation.map_or("-".to_owned(), |found| format!("{:.3}", found.mean))
             )?;
         }
-        writeln!(out, "(where an epoch ends, words count otherwise, and everything may move)")
+        let more = if left_out.is_empty() { left_out } else { format!("; {left_out}") };
+        writeln!(out, "(where an epoch ends, words count otherwise, and everything may move{more})")
     }
 }
 
