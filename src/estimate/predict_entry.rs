@@ -24,8 +24,8 @@ use crate::workload::QueryId;
 const LEAST_CHANCE: f64 = 1e-4;
 /// Log odds that the idf mass is worth where the distribution of scores is not known.
 const ODDS_OF_MASS: f64 = 10.0;
-/// Before anything is known: the share of the places that picks which are candidates will hold, and how
-/// many linked ones a matching one stands for.
+/// Before anything is known: the share of the places that picks which are candidates will hold, which no pair's chance
+/// exceeds, and how many linked ones a matching one stands for.
 const HELD: f64 = 2.0 / 3.0;
 const MATCHING: f64 = 4.0;
 /// Where scores are learned and outcomes are not: the part that holds of what a pair's own score says beyond the mean of its
@@ -152,13 +152,18 @@ impl Bar {
         (log_odds(chance), untried.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE))
     }
 
+    /// Chance of a pair of this weight before anything is known.
+    fn held(&self, weight: f64) -> f64 {
+        (self.share * weight).min(HELD)
+    }
+
     /// What is predicted of a pair of the query.
     fn predict(&self, scored: &ScoredPairs, pair: PairEstimate) -> EntryPrediction {
         let (margin, untried) = if scored.levels().is_some() {
             self.beaten(scored, pair.bin)
         } else {
             let margin = ODDS_OF_MASS * (pair.expected_score / self.mass - self.score);
-            (margin, (self.share * weight(&pair)).min(HELD))
+            (margin, self.held(weight(&pair)))
         };
         let chance = scored.entry().chance(pair.matches, margin).unwrap_or(untried);
         EntryPrediction { pair, chance, margin }
@@ -266,6 +271,19 @@ mod tests {
         let levels = ScoreLevels::new(1, 0.0, |_, _| 0.0);
         let bar = bar(&levels, &[], &counted([0; 50].into_iter()), 10);
         assert_eq!((bar, above(&levels, 0, bar), above(&levels, 0, 0.5)), (0.0, 0.0, 0.0));
+    }
+
+    /// Story: first plans said of every second pair of theirs that it would enter for certain. A third did.
+    #[test]
+    fn nobody_is_sure_before_anything_is_known() {
+        let bar = |weights: f64| {
+            let (mass, score, mean) = (1.0, 0.0, 0.0);
+            Bar { mass, score, mean, share: HELD * 10.0 / weights }
+        };
+        assert_eq!(bar(MATCHING).held(MATCHING), HELD, "a candidate alone");
+        let [linked, matching] =
+            [1.0, MATCHING].map(|weight| bar(60.0 + 10.0 * MATCHING).held(weight));
+        assert!((60.0 * linked + 10.0 * matching - HELD * 10.0).abs() < 1e-9, "places are shared");
     }
 
     #[test]
