@@ -1125,7 +1125,8 @@ fn pages_like_those_that_led_to_good_ones_are_planned_before_pages_that_led_nowh
     let closed = close("more.jsonl", more);
     let led_to = &closed["closed"][0]["settled"][0]["led_to"];
     let of = |name: &str| led_to[name].as_f64().unwrap();
-    assert!((of("predicted") - expected).abs() < 1e-6 * expected, "{led_to}");
+    // A third of what the parts say, before it is known what came of earlier ones.
+    assert!((3.0 * of("predicted") - expected).abs() < 1e-6 * expected, "{led_to}");
     // Ten pages, each the best for a query that is asked five times, less what the mean page has.
     assert!((40.0..50.0).contains(&of("realised")), "{led_to}");
     let said = done(&["status", "--store", text(&store)]).stdout;

@@ -270,44 +270,6 @@ fn what_is_refused_busy_gone_in_flight_or_out_of_scope_is_left_alone() {
     assert_sound(&site.path("store"));
 }
 
-/// Story: a site went over to https, and every list held each of its pages twice, at a dead address and at the new one.
-#[test]
-fn a_page_that_has_moved_leaves_the_lists_to_what_it_leads_to() {
-    let site = Site::new();
-    let store = site.path("store");
-    let status = || -> Value {
-        serde_json::from_str(&done(&["status", "--store", text(&store), "--json"]).stdout).unwrap()
-    };
-    let before = status()["pages"].clone();
-    let batch = site.plan(&["--revisit", "1", "--explore", "0"]);
-    let moved = |pick: &Value| {
-        let mut page = record(page_of(pick), 1);
-        page["requested_url"] = page["url"].clone();
-        page["url"] = json!(url(page_of(pick)).replace("site.example", "www.site.example"));
-        page
-    };
-    let told = site.ingest(batch.iter().map(moved), &["--close"]);
-    let closed = &told["closed"][0];
-    assert_eq!(
-        (&closed["moved"], &closed["unplanned"]),
-        (&json!(batch.len()), &json!(0)),
-        "{told}"
-    );
-    assert_eq!(closed["revisits"]["changed"], 0, "{told}");
-    assert_eq!(status()["pages"], before);
-    site.plan(&[]);
-    for query in ["topic1", "topic2"] {
-        let told = done(&["explain", "--store", text(&store), "--query", query, "--json"]).stdout;
-        let lists: Value = serde_json::from_str(&told).unwrap();
-        let served = lists["served"].as_array().unwrap().iter();
-        let served: BTreeSet<&str> = served.map(|page| page["url"].as_str().unwrap()).collect();
-        let gone = batch.iter().map(|pick| url(page_of(pick)));
-        assert!(!gone.into_iter().any(|url| served.contains(url.as_str())), "{served:?}");
-        assert!(served.iter().any(|url| url.starts_with("https://www.")), "{served:?}");
-    }
-    assert_sound(&store);
-}
-
 #[test]
 fn a_page_that_leads_to_another_one_is_not_asked_for_again_and_is_told() {
     let site = Site::new();

@@ -302,7 +302,7 @@ impl PageTable {
     }
 
     /// Notes a record. What gives no page takes an older one away only if it says that the page is gone
-    /// (404 or 410), or leads to a page that was not there before: it has moved. Otherwise the older version stays.
+    /// (404 or 410); otherwise the older version stays.
     pub fn note(&mut self, url: UrlId, seq: u32, status: u16, requested: Option<UrlId>) {
         let highest = url.0.max(requested.map_or(0, |id| id.0)) as usize;
         if self.fetches.len() <= highest {
@@ -352,14 +352,7 @@ impl PageTable {
         }
         if let Some(requested) = requested.filter(|&id| id != url) {
             self.redirects.push((seq, requested));
-            let moved = self.page_seq(requested).filter(|_| self.discovered_by(seq) == Some(url));
-            if let Some(old) = moved {
-                self.superseded_at[old as usize] = seq;
-                self.last_replaced = self.last_replaced.max(Some(seq));
-                self.first_seqs.remove(&requested);
-                self.pages -= 1;
-            }
-            if moved.is_some() || self.page_seq(requested).is_none() {
+            if self.page_seq(requested).is_none() {
                 self.set(requested, Fetch::Redirected { seq });
             }
         }
@@ -853,35 +846,5 @@ mod tests {
         assert_eq!((table.len(), table.in_frontier(UrlId(9))), (1, true));
         table.note(UrlId(3), 4, 410, None);
         assert_eq!((table.len(), table.crawled().count()), (0, 0));
-    }
-
-    #[test]
-    fn a_page_that_leads_to_a_new_one_has_moved_and_one_that_leads_to_another_stays() {
-        let mut table = PageTable::default();
-        let [old, new, other, busy] = [3, 4, 5, 6].map(UrlId);
-        [old, other, busy]
-            .into_iter()
-            .zip(0..)
-            .for_each(|(url, seq)| table.note(url, seq, 200, None));
-        table.note(new, 3, 200, Some(old));
-        assert_eq!(
-            (table.fetch(old), table.fetch(new)),
-            (Fetch::Redirected { seq: 3 }, Fetch::Page { seq: 3 })
-        );
-        assert_eq!(
-            (table.len(), table.replaced_since(3), table.in_frontier(old)),
-            (3, true, false)
-        );
-        assert_eq!(table.record(0), Some((old, 3)));
-        // As all pages of a site do that ask for a name, or are busy.
-        table.note(new, 4, 200, Some(other));
-        table.note(UrlId(7), 5, 503, Some(busy));
-        assert_eq!([other, busy].map(|url| table.fetch(url).seq()), [Some(1), Some(2)]);
-        // It may come back.
-        table.note(old, 6, 200, None);
-        assert_eq!(
-            (table.fetch(old), table.first_seq(old), table.len()),
-            (Fetch::Page { seq: 6 }, Some(6), 4)
-        );
     }
 }

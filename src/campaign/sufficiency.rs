@@ -81,7 +81,7 @@ pub(crate) struct StoreSufficiency {
     pub(crate) epoch: Epoch,
     /// What past plans for these queries are known by: their words, however often each is asked, and as older versions
     /// of this program had it.
-    pub(crate) known_by: [String; 2],
+    pub(crate) known_by: [String; 3],
     /// Why what was kept is of no use, if it is not.
     pub(crate) rebuilt: Option<String>,
 }
@@ -146,7 +146,11 @@ impl StoreSufficiency {
         let growth = statistics.growth(&tracks, &known.pages, &windows);
         drop(statistics);
         let found = Self {
-            known_by: [queries.workload.words_hash(), queries.workload.fingerprint()],
+            known_by: [
+                queries.workload.words_hash(),
+                queries.workload.texts_hash(),
+                queries.workload.fingerprint(),
+            ],
             queries,
             parts,
             best,

@@ -52,8 +52,7 @@ const TRAINING_QUERIES: usize = 2_000;
 const QUERIES_AT_ONCE: usize = 1024;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
 /// Pages without which the page model is not fitted: those of four leaves. Fitted to fewer than two it says the same of
-/// every page, the blend takes that for what all picks have in common, and the part of the queries, which tells them
-/// apart, loses its weight (docs/ablation.md).
+/// every page (docs/ablation.md).
 const FEWEST_PAGES: usize = 4 * PAGE_GROWTH.leaf as usize;
 
 /// Estimates candidate pairs of the queries, given as indices, and every page of the frontier if

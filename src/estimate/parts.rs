@@ -31,7 +31,7 @@ struct Row {
     name: &'static str,
     column: &'static str,
     meaning: &'static str,
-    /// Where its weight starts. The page model knows of importance, so that importance alone says little
+    /// Its weight where none is given. The page model knows of importance, so that importance alone says little
     /// more than the order of pages before there is a model (docs/ablation.md).
     weight: f64,
     /// Without this evidence it is 0.

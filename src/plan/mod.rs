@@ -171,10 +171,10 @@ fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
 }
 
 impl Batch {
-    /// Picks that were drawn at random, but for those that were as good as certain: where a share of a small batch is less
-    /// than a draw, most of it goes back to the best that is left.
+    /// Picks that were drawn at random, without those that were as good as certain: a draw that is more than its share of a
+    /// small batch goes back to the best that is left.
     pub(crate) fn drawn(&self) -> usize {
-        let is_drawn = |pick: &&Pick| pick.pool.is_drawn() && pick.propensity < 0.5;
+        let is_drawn = |pick: &&Pick| pick.pool.is_drawn() && pick.propensity < 0.9;
         self.picks.iter().filter(is_drawn).count()
     }
 

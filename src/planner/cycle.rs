@@ -347,8 +347,6 @@ pub(crate) fn close(
         // What another pick is for counts once.
         let (state, page) = match state {
             PickState::LedToNew if own.contains(&page) => (PickState::Redirected, pick.url),
-            // A page that has moved was there before.
-            PickState::LedToNew if pick.pool == Pool::Revisit => (PickState::Redirected, page),
             state => (state, page),
         };
         // What a page has in the lists is no success of a visit that brought nothing new.

@@ -161,6 +161,19 @@ impl Workload {
         format!("{:016x}", hash.digest())
     }
 
+    /// Identifies the texts of the queries, as plans before [`Self::words_hash`] did.
+    pub(crate) fn texts_hash(&self) -> String {
+        let mut texts: Vec<&str> = self.queries.iter().map(|query| query.text.as_str()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        for text in texts {
+            hash.update(text.as_bytes());
+            hash.update(&[0]);
+        }
+        format!("texts-{:016x}", hash.digest())
+    }
+
     /// Identifies the queries by their words, whatever their ids, spelling, order and frequencies are.
     pub(crate) fn words_hash(&self) -> String {
         let mut queries: Vec<u64> = self.queries.iter().map(Query::word_hash).collect();

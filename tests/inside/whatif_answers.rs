@@ -34,8 +34,7 @@ fn open(path: &Path) -> OpenStore {
     OpenStore::open(path, "test", limits::NGRAM_WORDS).unwrap()
 }
 
-/// A store with a closed cycle, so that weights are fitted and promises were kept or not, and an
-/// open plan.
+/// A store with a closed cycle, so that promises were kept or not, and an open plan.
 fn store() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
