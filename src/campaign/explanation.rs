@@ -96,6 +96,9 @@ pub(crate) struct Explanation {
     /// Where it comes from, if it is picked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pool: Option<Pool>,
+    /// Whether it was drawn at random.
+    #[serde(skip)]
+    pub(crate) is_drawn: bool,
     /// Whether an open plan of the store has asked for it, and nobody reported it.
     pub(crate) in_flight: bool,
     /// The other spelling of the page that it is not planned for.
@@ -139,6 +142,7 @@ impl Explanation {
             plan_id: None,
             planned_rank: None,
             pool: None,
+            is_drawn: false,
             in_flight: false,
             same_page_as: None,
             budget: 0,
@@ -222,6 +226,7 @@ impl Explained<'_> {
             state: self.state(id),
             planned_rank: picked.map(|at| at + 1),
             pool: picked.map(|at| batch.picks[at].pool),
+            is_drawn: picked.is_some_and(|at| batch.picks[at].is_drawn()),
             budget: settings.selection.budget,
             frontier_rank: at.map(|at| at + 1),
             frontier: batch.ranking.len(),

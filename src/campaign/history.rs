@@ -193,19 +193,18 @@ fn last_cycles(
     most: usize,
 ) -> Result<Vec<ClosedCycle>, StoreError> {
     let mut cycles = read(store, pages, places, most)?;
-    let mut led_to = vec![None; cycles.len()];
-    for at in 0..cycles.len() {
+    // From the last on: cycles before it are learned from as they are stored, by the parts alone.
+    for at in (0..cycles.len()).rev() {
         let ClosedCycle { said, are_learned, made_at, place, places, .. } = &cycles[at];
         let (Some((said, _)), Some(places)) = (said, *places) else { continue };
         let before = KnownBefore::of(&cycles[..at], *made_at, *place);
         let shares = learned(before, said.mean_frequency(), *are_learned, places);
         let Both { enters, stays } = shares.expected(said);
-        let leads_to = |led: LedTo| LedTo { predicted: shares.leads_to(led.predicted), ..led };
-        led_to[at] = cycles[at].led_to.map(leads_to);
-        (cycles[at].enters.expected, cycles[at].stays.expected) = (Some(enters), Some(stays));
-    }
-    for (cycle, led_to) in cycles.iter_mut().zip(led_to) {
-        cycle.led_to = led_to.or(cycle.led_to);
+        let cycle = &mut cycles[at];
+        (cycle.enters.expected, cycle.stays.expected) = (Some(enters), Some(stays));
+        if let Some(led_to) = &mut cycle.led_to {
+            led_to.predicted = shares.leads_to(led_to.predicted);
+        }
     }
     Ok(cycles)
 }

@@ -28,6 +28,7 @@ use super::{CampaignError, OpenStore};
 use crate::estimate::settings::ImpactReading;
 use crate::plan::explore::Pool;
 use crate::planner::cycle::current_epoch;
+use crate::planner::expected_impact::askings;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::sufficiency::assess::{
     AssessedQueries, CrawledPages, Frontier, Growth, Statistics, WorkloadSufficiency,
@@ -355,7 +356,7 @@ fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Ga
     }
     let by_page = |impact: f64| if new == 0 { 0.0 } else { impact / new as f64 };
     let alike = cycles.iter().filter(|cycle| cycle.is_for(next.places));
-    let askings = next.queries.iter().fold(0.0, |sum, query| sum + query.frequency);
+    let askings = askings(next.queries);
     let brought = |cycle: &ClosedCycle| {
         // A log of a day is not one of a month.
         let unit = cycle.askings().filter(|then| *then > 0.0).map_or(1.0, |then| askings / then);

@@ -233,7 +233,7 @@ fn text(explanation: &Explanation) -> String {
         None => format!("; not in plan {plan}"),
     };
     text += match explanation.pool {
-        Some(pool) if pool.is_drawn() => ", drawn at random",
+        _ if explanation.is_drawn => ", drawn at random",
         Some(Pool::Revisit) => ", to fetch it again",
         _ => "",
     };

@@ -395,8 +395,7 @@ impl Fit<'_> {
 }
 
 /// The rate of all pages together, given their changes and the time in which they had them: the likeliest where its
-/// logarithm has a normal prior. The first change that
-/// is seen is no proof that all change so fast.
+/// logarithm has a normal prior. The first change that is seen is no proof that all change so fast.
 fn usual_rate(changes: f64, time: f64, usual: f64) -> f64 {
     let (mut low, mut high) = (-MOST_LOG, MOST_LOG);
     for _ in 0..HALVINGS {

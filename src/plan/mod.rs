@@ -67,6 +67,17 @@ pub struct Pick {
     pub(crate) propensity: f64,
 }
 
+/// A draw of this chance is as good as certain.
+const CERTAIN: f64 = 0.9;
+
+impl Pick {
+    /// Whether it was drawn at random, and was not as good as certain: where draws are more than the share of a small batch,
+    /// the rest of one goes back to the best that is left.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.pool.is_drawn() && self.propensity < CERTAIN
+    }
+}
+
 /// The frontier in rank order, and the batch.
 #[derive(Default)]
 pub struct Batch {
@@ -171,11 +182,9 @@ fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
 }
 
 impl Batch {
-    /// Picks that were drawn at random, without those that were as good as certain: a draw that is more than its share of a
-    /// small batch goes back to the best that is left.
+    /// Picks that were drawn at random.
     pub(crate) fn drawn(&self) -> usize {
-        let is_drawn = |pick: &&Pick| pick.pool.is_drawn() && pick.propensity < 0.9;
-        self.picks.iter().filter(is_drawn).count()
+        self.picks.iter().filter(|pick| pick.is_drawn()).count()
     }
 
     /// Picks that were fetched before.
@@ -280,6 +289,24 @@ mod tests {
     fn settings(budget: usize, per_host: Option<usize>, explore: f64) -> SelectionSettings {
         let caps = Caps { per_host, ..Caps::default() };
         SelectionSettings { caps, explore, ..SelectionSettings::new(budget) }
+    }
+
+    /// Story: every plan of a small batch said that one of it was drawn at random, also of the best URL, picked for certain.
+    #[test]
+    fn who_is_all_but_certain_is_not_told_as_drawn() {
+        let names: Vec<String> = (0..40).map(|at| format!("https://h{at}.test/")).collect();
+        let weighted: Vec<(&str, f64)> =
+            names.iter().zip(0..).map(|(name, at)| (name.as_str(), f64::from(40 - at))).collect();
+        let (urls, ranking) = frontier(&weighted);
+        let drawn = |budget, explore| {
+            let batch = select(&ranking, SoFar::start(&urls), &settings(budget, None, explore));
+            let pools = batch.picks.iter().filter(|pick| pick.pool.is_drawn()).count();
+            (pools, batch.drawn())
+        };
+        for budget in 1..=4 {
+            assert_eq!(drawn(budget, 0.02), (1, 0), "{budget}");
+        }
+        assert_eq!(drawn(8, 1.0), (8, 8));
     }
 
     #[test]

@@ -445,3 +445,20 @@ impl Past {
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asking_for_a_url_brings_its_page_or_the_new_one_that_it_leads_to() {
+        let mut pages = PageTable::default();
+        let [asked, page, old, other] = [0, 1, 2, 3].map(UrlId);
+        assert_eq!(page_by(&pages, asked), asked, "nothing came yet");
+        pages.note(page, 0, 200, Some(asked));
+        assert_eq!([asked, page].map(|url| page_by(&pages, url)), [page; 2]);
+        pages.note(old, 1, 200, None);
+        pages.note(old, 2, 200, Some(other));
+        assert_eq!(page_by(&pages, other), other, "that page was there");
+    }
+}

@@ -36,9 +36,14 @@ const PRIOR_SPREAD_CYCLES: f64 = 0.5;
 /// Quantile of the normal distribution for 95 %.
 const NORMAL: f64 = 1.96;
 
+/// How often queries are asked together.
+pub(crate) fn askings(queries: &[Query]) -> f64 {
+    queries.iter().fold(0.0, |sum, query| sum + query.frequency)
+}
+
 /// Mean frequency of queries; 0 of none.
 pub(crate) fn mean_frequency(queries: &[Query]) -> f64 {
-    queries.iter().fold(0.0, |sum, query| sum + query.frequency) / queries.len().max(1) as f64
+    askings(queries) / queries.len().max(1) as f64
 }
 
 /// Lists of queries as they are before a batch.
@@ -95,6 +100,8 @@ impl Said {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ListChances {
     of_query: Vec<Said>,
+    /// How often the queries are asked together.
+    askings: f64,
     /// Mean frequency of the queries.
     mean_frequency: f64,
     /// Visibility that so many pages can take in one list.
@@ -126,9 +133,8 @@ impl ListChances {
         let (whole, part) = ((picks as usize).min(places.k), picks.fract());
         let next = visible[(whole + 1).min(places.k)];
         let most = visible[whole] + part * (next - visible[whole]);
-        let frequency = queries.iter().fold(0.0, |sum, query| sum + query.frequency);
-        let mean_frequency = mean_frequency(queries);
-        Self { of_query, mean_frequency, most, ceiling: frequency * most }
+        let (askings, mean_frequency) = (askings(queries), mean_frequency(queries));
+        Self { of_query, askings, mean_frequency, most, ceiling: askings * most }
     }
 
     /// Mean frequency of the workload's queries; 0 of none.
@@ -138,7 +144,7 @@ impl ListChances {
 
     /// How often its queries are asked together.
     pub(crate) fn askings(&self) -> f64 {
-        self.of_query.iter().fold(0.0, |sum, said| sum + said.frequency)
+        self.askings
     }
 
     /// What no such batch can exceed.

@@ -32,7 +32,8 @@ pub(crate) struct Quantity {
 /// crawl has grown by a quarter since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LedTo {
-    /// What was expected: of the parts *discovery* of the picks, summed, the share that came of earlier ones. As it is stored, all of it.
+    /// What was expected: of the parts *discovery* of the picks, summed, the share that came of earlier ones. A store keeps
+    /// the whole sum.
     pub(crate) predicted: f64,
     /// What it is.
     pub(crate) realised: f64,

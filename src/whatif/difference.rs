@@ -171,7 +171,7 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
         return "it must not be planned".to_owned();
     };
     let (before, after) = after;
-    let drawn = |of: &Placed<'_>| of.pick(url).is_some_and(|pick| pick.pool.is_drawn());
+    let drawn = |of: &Placed<'_>| of.pick(url).is_some_and(Pick::is_drawn);
     match (old.cap(url), new.cap(url)) {
         (Some(cap), None) if new.rank(url).is_some() => {
             return format!("the {} cap no longer holds it back", cap.name());

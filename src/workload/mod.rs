@@ -13,7 +13,7 @@ mod text;
 mod topics;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use prospect_index::limits;
 use prospect_index::words::Analyzer;
@@ -161,30 +161,25 @@ impl Workload {
         format!("{:016x}", hash.digest())
     }
 
-    /// Identifies the texts of the queries, as plans before [`Self::words_hash`] did.
-    pub(crate) fn texts_hash(&self) -> String {
-        let mut texts: Vec<&str> = self.queries.iter().map(|query| query.text.as_str()).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        for text in texts {
-            hash.update(text.as_bytes());
-            hash.update(&[0]);
-        }
-        format!("texts-{:016x}", hash.digest())
-    }
-
     /// Identifies the queries by their words, whatever their ids, spelling, order and frequencies are.
     pub(crate) fn words_hash(&self) -> String {
-        let mut queries: Vec<u64> = self.queries.iter().map(Query::word_hash).collect();
-        queries.sort_unstable();
-        queries.dedup();
-        let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        for query in queries {
-            hash.update(&query.to_le_bytes());
-        }
-        format!("words-{:016x}", hash.digest())
+        identity("words", self.queries.iter().map(|query| query.words.join(" ")))
     }
+
+    /// Identifies them by their texts, as plans before [`Self::words_hash`] did.
+    pub(crate) fn texts_hash(&self) -> String {
+        identity("texts", self.queries.iter().map(|query| query.text.as_str()))
+    }
+}
+
+/// A hash of these strings, whatever their order and however often each comes.
+fn identity<S: AsRef<str> + Ord>(kind: &str, strings: impl Iterator<Item = S>) -> String {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    for string in strings.collect::<BTreeSet<S>>() {
+        hash.update(string.as_ref().as_bytes());
+        hash.update(&[0]);
+    }
+    format!("{kind}-{:016x}", hash.digest())
 }
 
 #[cfg(test)]

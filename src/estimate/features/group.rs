@@ -11,7 +11,7 @@ pub(crate) const SEPARATOR: char = '.';
 
 /// What the group of the text around links was called in format 1.
 const OLD_LINK_CONTEXT: &str = "around";
-/// A group that plans of earlier versions could be made without, and there is none of it now.
+/// A group of earlier versions that plans in a store may have been made without.
 const TAKEN_OUT: &str = "fit";
 
 /// A group of evidence.
