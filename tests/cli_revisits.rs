@@ -296,6 +296,49 @@ fn a_page_that_leads_to_another_one_is_not_asked_for_again_and_is_told() {
     assert!(told.contains("1 fetched pages that did not come again"), "{told}");
 }
 
+#[test]
+fn a_page_that_has_moved_for_good_is_in_lists_by_its_new_address_only() {
+    let site = Site::new();
+    let asked = |mut page: Value, url: String, by: String| {
+        page["url"] = json!(url);
+        page["requested_url"] = json!(by);
+        page
+    };
+    // All addresses of the site are others now, and what a page says is not what it said; a page has another name; and
+    // one is behind a form that asks who one is.
+    let safe = url(1).replace("https://site", "http://www.site");
+    let mut of_safe = record(1, 1);
+    of_safe["text"] = json!("topic1 and topic1 again");
+    let renamed = "https://site.example/named".to_owned();
+    let form = "https://site.example/login?next=3".to_owned();
+    let mut of_form = record(3, 1);
+    of_form["text"] = json!("Your name, and topic3");
+    let records = [
+        asked(of_safe, safe.clone(), url(1)),
+        asked(record(2, 1), renamed.clone(), url(2)),
+        asked(of_form, form.clone(), url(3)),
+    ];
+    site.ingest(records.into_iter(), &[]);
+    site.plan(&[]);
+    let store = site.path("store");
+    let served = |query: &str| -> BTreeSet<String> {
+        let told = done(&["explain", "--json", "--store", text(&store), "--query", query]).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let served = told["served"].as_array().unwrap();
+        served.iter().map(|place| place["url"].as_str().unwrap().to_owned()).collect()
+    };
+    let lists: Vec<BTreeSet<String>> = (1..=3).map(|topic| served(&format!("q{topic}"))).collect();
+    assert!(lists[0].contains(&safe) && !lists[0].contains(&url(1)), "{:?}", lists[0]);
+    assert!(lists[1].contains(&renamed) && !lists[1].contains(&url(2)), "{:?}", lists[1]);
+    assert!(lists[2].contains(&form) && lists[2].contains(&url(3)), "{:?}", lists[2]);
+    let told = done(&["explain", "--store", text(&store), &url(2)]).stdout;
+    assert!(told.contains(&renamed), "{told}");
+    // As it is told once more, nothing happens.
+    let counts = site.ingest([asked(record(2, 1), renamed, url(2))].into_iter(), &[]);
+    assert_eq!(counts["stored"], false, "{counts}");
+    assert_sound(&store);
+}
+
 /// The number of a page, if it is one of the site.
 fn page_of_site(pick: &Value) -> Option<usize> {
     pick["url"].as_str().unwrap().rsplit('/').next().unwrap().parse().ok()

@@ -4,6 +4,8 @@
 pub const NO_ANSWER: u16 = 1_000;
 /// Status of a fetch whose answer is that the page is what it was.
 pub(crate) const UNCHANGED: u16 = 304;
+/// Status of a page that another one has moved to for good: the URL that was asked for had a page, and this is it.
+pub(crate) const MOVED_HERE: u16 = 1_002;
 /// Status of a fetch that was not made, since robots.txt forbids it.
 pub const ROBOTS: u16 = 1_001;
 
@@ -45,7 +47,7 @@ impl Answer {
     /// ```
     pub fn of(status: u16) -> Self {
         match status {
-            0 | 200..300 => Self::Page,
+            0 | 200..300 | MOVED_HERE => Self::Page,
             UNCHANGED => Self::Unchanged,
             300..400 => Self::Moved,
             401 | 403 | 407 | 451 | ROBOTS => Self::Failed(FailureKind::Denied),

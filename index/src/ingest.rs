@@ -11,7 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
 use self::stored_before::{Given, Repetitions, StoredRecords};
-use crate::answer::{Answer, UNCHANGED};
+use crate::answer::{Answer, MOVED_HERE, UNCHANGED};
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
 use crate::fetch_time;
@@ -270,7 +270,7 @@ pub struct IngestCounts {
     pub moved: u64,
     /// Records among them that say that a page is what it was, or bring it as it was.
     pub unchanged: u64,
-    /// Pages that replaced a stored one.
+    /// Pages that replaced a stored one, of their URL or of one that has moved to it.
     pub replaced: u64,
     /// Records of one URL within this ingest: the last wins.
     pub repeated: u64,
@@ -481,12 +481,14 @@ impl IngestSession {
         self.next_seq += 1;
         let url = self.id(&page.url);
         let requested = page.requested.as_ref().map(|requested| self.id(requested));
+        let mut has_moved = false;
         if page.record.answer() == Answer::Page {
             let has = Has { text: !page.record.text.is_empty(), links: !page.links.is_empty() };
             self.added.insert(url, has);
             let digest = page.digest();
+            has_moved = requested.is_some_and(|old| self.has_moved(old, url, &page, digest));
             let is_stored = self.known.pages.page_seq(url).is_some_and(|old| old < self.first_seq);
-            let is_same = is_stored && self.stored.get(&url) == Some(&digest);
+            let is_same = !has_moved && is_stored && self.stored.get(&url) == Some(&digest);
             // A score that is another one is worth to be stored.
             let scored = page.record.quality_score.map(|quality| quality as f32);
             if is_same && (scored.is_none() || scored == self.known.quality(url)) {
@@ -498,8 +500,8 @@ impl IngestSession {
                 self.digests.1.push(digest);
             }
         }
-        let status = page.record.stored_status();
-        self.count(&page, url);
+        let status = if has_moved { MOVED_HERE } else { page.record.stored_status() };
+        self.count(&page, url, has_moved);
         self.known.pages.note(url, seq, status, requested);
         for PreparedLink { target, anchor, around } in page.links {
             let to = self.id(&target);
@@ -540,6 +542,22 @@ impl IngestSession {
         self.rows.bytes += texts.iter().map(String::len).sum::<usize>() + 64;
         self.rows.texts.iter_mut().zip(texts).for_each(|(column, value)| column.push(value));
         if self.rows.bytes >= ROW_GROUP_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Whether the page of a URL that was asked for has moved for good to another, whose page this is: it says what that
+    /// did, or its address differs by the scheme or `www` alone. One that leads elsewhere today, as to a form that asks for
+    /// a name, has not.
+    fn has_moved(&self, old: UrlId, to: UrlId, page: &PreparedPage, digest: Digest) -> bool {
+        let Some(seq) = self.known.pages.page_seq(old).filter(|_| old != to) else { return false };
+        let said = if seq < self.first_seq {
+            self.stored.get(&old).copied()
+        } else {
+            let place = self.digests.0.binary_search(&seq);
+            place.ok().map(|at| self.digests.1[at])
+        };
+        let is_same = said.is_some_and(|said| said.text == digest.text);
+        let [old, to] = [old, to].map(|url| url::without_scheme_and_www(self.known.urls.url(url)));
+        is_same && !page.record.text.is_empty() || old == to
     }
 
     /// Whether an earlier ingest stored this record. What came in this one without a time may be older or newer, so that
@@ -695,7 +713,7 @@ impl IngestSession {
         self.known.urls.insert(&url.canonical, &url.given)
     }
 
-    fn count(&mut self, page: &PreparedPage, url: UrlId) {
+    fn count(&mut self, page: &PreparedPage, url: UrlId, has_moved: bool) {
         self.counts.records += 1;
         self.counts.links += page.links.len() as u64;
         for (&limit, &times) in &page.cuts {
@@ -710,7 +728,7 @@ impl IngestSession {
         match self.known.pages.page_seq(url) {
             Some(seq) if seq >= self.first_seq => self.counts.repeated += 1,
             Some(_) => self.counts.replaced += 1,
-            None => {}
+            None => self.counts.replaced += u64::from(has_moved),
         }
     }
 

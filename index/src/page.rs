@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::answer::{Answer, NO_ANSWER};
+use crate::answer::{Answer, MOVED_HERE, NO_ANSWER};
 
 /// A known URL, crawled or not: its position in the store's URL table. Append-only and stable for
 /// the life of a store.
@@ -105,6 +105,10 @@ impl PageRecord {
     /// Its status as tables have it: 0 in an input says that there was no answer, in a table that nothing is
     /// known.
     pub(crate) fn stored_status(&self) -> u16 {
-        self.status.map_or(0, |status| if status == 0 { NO_ANSWER } else { status })
+        self.status.map_or(0, |status| match status {
+            // What tables say of pages that have moved is not for inputs to say.
+            0 | MOVED_HERE => NO_ANSWER,
+            status => status,
+        })
     }
 }

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::answer::{Answer, FailureKind};
+use crate::answer::{Answer, FailureKind, MOVED_HERE};
 use crate::columns::{ColumnType, Schema};
 use crate::error::StoreError;
 use crate::link_context::{LinkContextTable, word_numbers};
@@ -302,7 +302,7 @@ impl PageTable {
     }
 
     /// Notes a record. What gives no page takes an older one away only if it says that the page is gone
-    /// (404 or 410); otherwise the older version stays.
+    /// (404 or 410), or has moved for good; otherwise the older version stays.
     pub fn note(&mut self, url: UrlId, seq: u32, status: u16, requested: Option<UrlId>) {
         let highest = url.0.max(requested.map_or(0, |id| id.0)) as usize;
         if self.fetches.len() <= highest {
@@ -345,17 +345,27 @@ impl PageTable {
                 }
             }
         }
-        let replaced = old.filter(|_| self.fetch(url).seq() == Some(seq));
-        if let Some(old) = replaced {
-            self.superseded_at[old as usize] = seq;
-            self.last_replaced = self.last_replaced.max(Some(seq));
+        if let Some(old) = old.filter(|_| self.fetch(url).seq() == Some(seq)) {
+            self.supersede(old, seq);
         }
         if let Some(requested) = requested.filter(|&id| id != url) {
             self.redirects.push((seq, requested));
-            if self.page_seq(requested).is_none() {
+            let old = self.page_seq(requested);
+            if let Some(old) = old.filter(|_| status == MOVED_HERE) {
+                self.supersede(old, seq);
+                self.pages -= 1;
+                self.first_seqs.remove(&requested);
+            }
+            if old.is_none() || status == MOVED_HERE {
                 self.set(requested, Fetch::Redirected { seq });
             }
         }
+    }
+
+    /// The record `seq` takes the place of an older one that gave a page.
+    fn supersede(&mut self, old: u32, seq: u32) {
+        self.superseded_at[old as usize] = seq;
+        self.last_replaced = self.last_replaced.max(Some(seq));
     }
 }
 
@@ -846,5 +856,23 @@ mod tests {
         assert_eq!((table.len(), table.in_frontier(UrlId(9))), (1, true));
         table.note(UrlId(3), 4, 410, None);
         assert_eq!((table.len(), table.crawled().count()), (0, 0));
+    }
+
+    #[test]
+    fn a_page_that_has_moved_leaves_its_old_address() {
+        let mut table = PageTable::default();
+        let [old, new, busy] = [3, 4, 5].map(UrlId);
+        (0..).zip([old, busy]).for_each(|(seq, url)| table.note(url, seq, 200, None));
+        table.note(new, 2, MOVED_HERE, Some(old));
+        assert_eq!(table.fetch(old), Fetch::Redirected { seq: 2 });
+        assert_eq!(table.fetch(new), Fetch::Page { seq: 2 });
+        assert!(table.replaced_since(2) && !table.in_frontier(old));
+        assert_eq!((table.len(), table.record(0)), (2, Some((old, 2))));
+        // One that leads elsewhere, and does not say that it is for good, stays.
+        table.note(new, 3, 200, Some(busy));
+        assert_eq!(table.page_seq(busy), Some(1));
+        // And one that has moved may come back.
+        table.note(old, 4, 200, None);
+        assert_eq!((table.first_seq(old), table.len()), (Some(4), 3));
     }
 }

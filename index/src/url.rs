@@ -143,6 +143,12 @@ pub fn host(url: &str) -> &str {
     authority.split(':').next().unwrap_or(authority)
 }
 
+/// A canonical URL but for what sites change of all their addresses at once: the scheme, and `www`.
+pub(crate) fn without_scheme_and_www(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.strip_prefix("www.").unwrap_or(rest)
+}
+
 /// Registrable domain of a host by the public suffix list; an address, or a host that is itself a
 /// public suffix, is its own domain.
 ///

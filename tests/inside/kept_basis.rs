@@ -224,7 +224,7 @@ fn rows_of_pairs_stay_in_their_file_until_many_have_changed() {
 }
 
 /// Records of a round: URLs that were asked for come as pages, fail for now or for good, or lead to another; pages of
-/// earlier rounds come again, changed or not, or are gone.
+/// earlier rounds come again, changed or not, or are gone, or have moved.
 fn reports(asked: &[String], round: usize) -> Vec<PageRecord> {
     let page_of: HashMap<String, u32> =
         (0..SHAPE.pages).map(|page| (SHAPE.url(page), page)).collect();
@@ -254,6 +254,11 @@ fn reports(asked: &[String], round: usize) -> Vec<PageRecord> {
             records.extend([PageRecord { text, ..changed }, page(8)]);
         }
         7 => records.push(PageRecord { status: Some(410), ..page(9) }),
+        8 => {
+            let moved = page(10);
+            let (url, requested_url) = (format!("{}/here", moved.url), Some(moved.url.clone()));
+            records.push(PageRecord { url, requested_url, ..moved });
+        }
         _ => (),
     }
     records
