@@ -157,12 +157,14 @@ impl Assessment {
     pub(crate) fn decide(&self, theta: f64, stop_on: &[StopReason]) -> Decision<'_> {
         let sufficiency = self.whole(0..self.judged.len(), theta).sufficiency;
         let signals = Signals { sufficiency, theta, ..self.signals };
-        let class = |at: usize| {
-            let saturation = self.sufficiency.parts[at].saturation;
-            QueryClass::of(self.judged[at], saturation, self.frontier[at] > 0.0, theta)
-        };
-        let classes = (0..self.judged.len()).map(class).collect();
+        let classes = (0..self.judged.len()).map(|at| self.class(at, theta)).collect();
         Decision { of: self, classes, signals, verdict: signals.verdict(stop_on) }
+    }
+
+    /// The class of the query at a place.
+    fn class(&self, at: usize, theta: f64) -> QueryClass {
+        let saturation = self.sufficiency.parts[at].saturation;
+        QueryClass::of(self.judged[at], saturation, self.frontier[at] > 0.0, theta)
     }
 
     /// Places of the queries, those first that lack most: how often it is asked times what is missing.

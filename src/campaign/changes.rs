@@ -164,14 +164,16 @@ impl Times {
 
 /// Times that records of a cycle may have, in days, given those that they tell: others are mistakes.
 fn likely_of(mut told: Vec<f64>) -> RangeInclusive<f64> {
-    let median = |values: &mut Vec<f64>| {
-        values.sort_unstable_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or_default()
-    };
     let middle = median(&mut told);
-    let spread = median(&mut told.iter().map(|time| (time - middle).abs()).collect());
-    let most = MISTAKE_DAYS.max(MISTAKE_SPREADS * spread);
+    let mut off: Vec<f64> = told.iter().map(|time| (time - middle).abs()).collect();
+    let most = MISTAKE_DAYS.max(MISTAKE_SPREADS * median(&mut off));
     middle - most..=middle + most
+}
+
+/// The value in the middle, of an even number the upper one; 0 of none. Leaves them in order.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

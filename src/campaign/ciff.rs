@@ -151,16 +151,17 @@ fn written(
 }
 
 fn postings(word: &str, list: &[(u32, u32)]) -> PostingsList {
-    let mut before = 0;
-    let posting = |&(docid, tf): &(u32, u32)| {
-        let gap = docid - std::mem::replace(&mut before, docid);
-        Posting { docid: gap as i32, tf: tf as i32 }
-    };
+    let (mut postings, mut before) = (Vec::with_capacity(list.len()), 0);
+    for &(docid, tf) in list {
+        // Gaps between pages.
+        postings.push(Posting { docid: (docid - before) as i32, tf: tf as i32 });
+        before = docid;
+    }
     PostingsList {
         term: word.to_owned(),
         df: list.len() as i64,
         cf: list.iter().map(|(_, tf)| i64::from(*tf)).sum(),
-        postings: list.iter().map(posting).collect(),
+        postings,
     }
 }
 

@@ -33,9 +33,7 @@ pub(crate) fn evidence(
     queries: &[usize],
 ) -> Result<Vec<Shown>, CampaignError> {
     let (known, store) = (&open.known, &open.store);
-    let list = |query: usize| plan.served.lists[query].iter();
-    let seq = |(url, _): &(UrlId, f64)| known.pages.page_seq(*url);
-    let wanted = queries.iter().flat_map(|&query| list(query).filter_map(seq));
+    let wanted = queries.iter().flat_map(|&query| served_records(known, plan, query));
     let mut texts: HashMap<u32, String> = wanted.map(|seq| (seq, String::new())).collect();
     if let Some(&first) = texts.keys().min() {
         for_each_text(store.storage(), store.manifest(), first, |pages| {
@@ -54,16 +52,22 @@ pub(crate) fn evidence(
             pairs.push(pair);
         }
     }
-    let of = |&query: &usize| {
-        let mut pairs = candidates.remove(&query).unwrap_or_default();
-        pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
-        let links = pairs
-            .into_iter()
-            .take(LINKS)
-            .map(|pair| (known.urls.url(pair.url).to_owned(), anchors(known, pair.url)));
-        let passages = list(query).filter_map(seq).map(|seq| texts[&seq].clone()).collect();
-        let query = plan.workload.queries[query].text.clone();
-        Shown { query, passages, links: links.collect() }
-    };
-    Ok(queries.iter().map(of).collect())
+    let shown = queries.iter().map(|&query| Shown {
+        query: plan.workload.queries[query].text.clone(),
+        passages: served_records(known, plan, query).map(|seq| texts[&seq].clone()).collect(),
+        links: best_links(known, candidates.remove(&query).unwrap_or_default()),
+    });
+    Ok(shown.collect())
+}
+
+/// The records of the pages that are served for a query.
+fn served_records(known: &Known, plan: &Plan, query: usize) -> impl Iterator<Item = u32> {
+    plan.served.lists[query].iter().filter_map(|(url, _)| known.pages.page_seq(*url))
+}
+
+/// The URLs of the candidates with the best chances, with their anchors.
+fn best_links(known: &Known, mut candidates: Vec<PairEstimate>) -> Vec<(String, String)> {
+    candidates.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
+    let best = candidates.into_iter().take(LINKS);
+    best.map(|pair| (known.urls.url(pair.url).to_owned(), anchors(known, pair.url))).collect()
 }

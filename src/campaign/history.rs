@@ -268,12 +268,9 @@ fn read(
     most: usize,
 ) -> Result<Vec<ClosedCycle>, StoreError> {
     let segments = &store.manifest().segments;
-    let of = |kind: SegmentKind| {
-        let all = segments.iter().enumerate().filter(move |(_, segment)| segment.kind == kind);
-        all.map(|(at, _)| at).collect::<Vec<usize>>()
-    };
     // What stayed is told of the closed cycles in their order.
-    let (outcomes, stays) = (of(SegmentKind::Outcomes), of(SegmentKind::Stays));
+    let outcomes = segments_of(segments, SegmentKind::Outcomes);
+    let stays = segments_of(segments, SegmentKind::Stays);
     let pages = pages_by_record(pages, store.manifest().next_seq);
     let mut cycles: Vec<ClosedCycle> = Vec::new();
     let first = outcomes.len().saturating_sub(most);
@@ -301,6 +298,11 @@ fn read(
         cycles.push(cycle);
     }
     Ok(cycles)
+}
+
+/// Places of the segments of a kind among all.
+fn segments_of(segments: &[SegmentEntry], kind: SegmentKind) -> Vec<usize> {
+    (0..segments.len()).filter(|&at| segments[at].kind == kind).collect()
 }
 
 /// What became of the picks of a cycle.

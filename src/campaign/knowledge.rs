@@ -42,7 +42,7 @@ pub(crate) struct Exported {
 /// A segment is damaged. What `take` says comes as the inner result.
 pub(crate) fn export(
     open: &OpenStore,
-    mut take: impl FnMut(&ExportedRecord) -> io::Result<()>,
+    take: impl FnMut(&ExportedRecord) -> io::Result<()>,
 ) -> Result<io::Result<Exported>, CampaignError> {
     let (known, store) = (&open.known, &open.store);
     let mut times: HashMap<u32, String> = HashMap::new();
@@ -68,33 +68,17 @@ pub(crate) fn export(
         .collect();
     failed.sort_unstable();
     let mut failed = failed.into_iter().peekable();
-    let (mut found, mut done) = (Exported::default(), Ok(()));
-    let mut put = |record: ExportedRecord, count: &mut usize| {
-        if done.is_ok() {
-            done = take(&record);
-            *count += 1;
-        }
-    };
-    let failure = |(seq, url, status): (u32, UrlId, u16)| {
-        let page = PageRecord {
-            url: known.urls.spelling(url).to_owned(),
-            status: Some(if matches!(status, NO_ANSWER | ROBOTS) { 0 } else { status }),
-            fetched_at: times.get(&seq).cloned(),
-            outlinks: if status == MOVED { target(known, seq) } else { Vec::new() },
-            ..PageRecord::default()
-        };
-        ExportedRecord { page, error: (status == ROBOTS).then_some("robots.txt") }
-    };
+    let (mut found, mut receiver) = (Exported::default(), Receiver { take, done: Ok(()) });
     for_each_text(store.storage(), store.manifest(), 0, |pages| {
         for page in pages {
             while let Some(before) = failed.next_if(|(seq, ..)| *seq < page.seq) {
-                put(failure(before), &mut found.failed);
+                receiver.put(&failure(known, &times, before), &mut found.failed);
             }
             if known.pages.record(page.seq) != Some((page.url, NONE)) {
                 continue;
             }
             let asked = requested.get(&page.seq).filter(|asked| **asked != page.url);
-            let record = PageRecord {
+            let page = PageRecord {
                 url: known.urls.spelling(page.url).to_owned(),
                 title: page.title,
                 text: page.text,
@@ -104,17 +88,49 @@ pub(crate) fn export(
                 quality_score: known.quality(page.url).map(f64::from),
                 ..PageRecord::default()
             };
-            put(ExportedRecord { page: record, error: None }, &mut found.pages);
+            receiver.put(&ExportedRecord { page, error: None }, &mut found.pages);
         }
         Ok(())
     })?;
     for last in failed {
-        put(failure(last), &mut found.failed);
+        receiver.put(&failure(known, &times, last), &mut found.failed);
     }
     let is_unnamed =
         |url: &UrlId| known.pages.fetch(*url) == Fetch::Never && known.links.all_inlinks(*url) == 0;
     found.unnamed = known.urls.ids().filter(is_unnamed).count();
-    Ok(done.map(|()| found))
+    Ok(receiver.done.map(|()| found))
+}
+
+/// Who takes records, until one cannot be taken.
+struct Receiver<F> {
+    take: F,
+    done: io::Result<()>,
+}
+
+impl<F: FnMut(&ExportedRecord) -> io::Result<()>> Receiver<F> {
+    /// Hands over a record, and counts it, unless an earlier one could not be taken.
+    fn put(&mut self, record: &ExportedRecord, count: &mut usize) {
+        if self.done.is_ok() {
+            self.done = (self.take)(record);
+            *count += 1;
+        }
+    }
+}
+
+/// The record of a fetch that gave no page.
+fn failure(
+    known: &Known,
+    times: &HashMap<u32, String>,
+    (seq, url, status): (u32, UrlId, u16),
+) -> ExportedRecord {
+    let page = PageRecord {
+        url: known.urls.spelling(url).to_owned(),
+        status: Some(if matches!(status, NO_ANSWER | ROBOTS) { 0 } else { status }),
+        fetched_at: times.get(&seq).cloned(),
+        outlinks: if status == MOVED { target(known, seq) } else { Vec::new() },
+        ..PageRecord::default()
+    };
+    ExportedRecord { page, error: (status == ROBOTS).then_some("robots.txt") }
 }
 
 /// Where a redirect leads.
@@ -128,10 +144,10 @@ fn target(known: &Known, seq: u32) -> Vec<Outlink> {
 }
 
 fn outlinks(known: &Known, seq: u32) -> Vec<Outlink> {
-    let outlink = |link: &prospect_index::link_table::Link| Outlink {
+    let links = known.links.of_page(seq).iter().map(|link| Outlink {
         url: known.urls.spelling(link.to).to_owned(),
         anchor: known.links.anchor(link.anchor).to_owned(),
         ..Outlink::default()
-    };
-    known.links.of_page(seq).iter().map(outlink).collect()
+    });
+    links.collect()
 }

@@ -32,6 +32,11 @@ pub(crate) struct NextBatch<'a> {
 }
 
 impl NextBatch<'_> {
+    /// Whether a URL could be picked.
+    pub(crate) fn may_pick(&self, url: UrlId) -> bool {
+        self.within.get(url.index()).is_none_or(|may| *may)
+    }
+
     /// How long a polite crawler takes for it.
     pub(crate) fn makespan(&self, known: &Known, settings: &PlanSettings) -> Makespan {
         let urls = self.picks.iter().map(|pick| known.urls.url(pick.estimate.url));

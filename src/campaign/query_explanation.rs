@@ -125,22 +125,7 @@ impl QueryExplanation {
             pairs.map(|pair| (pair.url, scored.score(&pair).0, Some(pair))).collect();
         let list = &served.lists[at];
         let crawled = list.iter().map(|&(page, score)| (page, score, None));
-        let best = |mut rows: Vec<Ranked>, value: fn(&Ranked) -> f64| {
-            rows.sort_by(|a, b| {
-                let by_url = || known.urls.url(a.0).cmp(known.urls.url(b.0));
-                value(b).total_cmp(&value(a)).then_with(by_url)
-            });
-            let entry = |&(url, score, pair): &Ranked| SketchEntry {
-                url: known.urls.spelling(url).to_owned(),
-                score,
-                candidate: pair.map(|pair| Candidate {
-                    interval: scored.score(&pair).1,
-                    chance: pair.chance,
-                    planned_rank: rank(picks, url),
-                }),
-            };
-            rows.iter().take(served.k).map(entry).collect()
-        };
+        let lists = Lists { plan, known, picks };
         let (query, mean_score) = (&queries[at], served.mean_score(at));
         Self {
             schema: SCHEMA,
@@ -157,10 +142,10 @@ impl QueryExplanation {
             need_rank: before + 1,
             queries: queries.len(),
             is_needy: wanted.is_none_or(|wanted| before < wanted.of(queries.len())),
-            served: best(crawled.clone().collect(), |row| row.1),
-            sketch: best(crawled.chain(candidates.iter().copied()).collect(), |row| row.1),
+            served: lists.best(crawled.clone().collect(), |row| row.1),
+            sketch: lists.best(crawled.chain(candidates.iter().copied()).collect(), |row| row.1),
             candidates: candidates.len(),
-            best_candidates: best(candidates, |row| row.2.map_or(0.0, |pair| pair.chance)),
+            best_candidates: lists.best(candidates, |row| row.2.map_or(0.0, |pair| pair.chance)),
         }
     }
 }
@@ -168,6 +153,34 @@ impl QueryExplanation {
 /// A page with its score, or the one that is expected of a candidate.
 type Ranked = (UrlId, f64, Option<PairEstimate>);
 
-fn rank(picks: &[PlannedPick], url: UrlId) -> Option<usize> {
-    picks.iter().position(|pick| pick.url == url).map(|at| at + 1)
+/// What lists of pages are told by.
+struct Lists<'a> {
+    plan: &'a Plan,
+    known: &'a Known,
+    picks: &'a [PlannedPick],
+}
+
+impl Lists<'_> {
+    /// The pages of the highest value, as many as a list has places; of equals those whose URL comes first.
+    fn best(&self, mut rows: Vec<Ranked>, value: fn(&Ranked) -> f64) -> Vec<SketchEntry> {
+        let urls = &self.known.urls;
+        rows.sort_by(|a, b| {
+            let by_url = || urls.url(a.0).cmp(urls.url(b.0));
+            value(b).total_cmp(&value(a)).then_with(by_url)
+        });
+        rows.into_iter().take(self.plan.served.k).map(|row| self.entry(row)).collect()
+    }
+
+    fn entry(&self, (url, score, pair): Ranked) -> SketchEntry {
+        let candidate = pair.map(|pair| Candidate {
+            interval: self.plan.scored.score(&pair).1,
+            chance: pair.chance,
+            planned_rank: self.rank(url),
+        });
+        SketchEntry { url: self.known.urls.spelling(url).to_owned(), score, candidate }
+    }
+
+    fn rank(&self, url: UrlId) -> Option<usize> {
+        self.picks.iter().position(|pick| pick.url == url).map(|at| at + 1)
+    }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use prospect_index::bm25::Bm25;
 use prospect_index::columns::Column;
 use prospect_index::error::StoreError;
-use prospect_index::manifest::{Epoch, SegmentKind};
+use prospect_index::manifest::{Epoch, Manifest, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, PageText, for_each_text};
 use prospect_index::store::Store;
@@ -52,6 +52,14 @@ struct Key {
     epoch: Epoch,
     end_seq: u32,
     lineage: String,
+}
+
+impl Key {
+    /// Whether this goes on from what was found under another key of the same store.
+    fn continues(&self, found: &Self, manifest: &Manifest) -> bool {
+        let (end_seq, lineage) = (found.end_seq, manifest.lineage(found.end_seq));
+        found.end_seq <= self.end_seq && *found == Self { end_seq, lineage, ..self.clone() }
+    }
 }
 
 /// What is kept.
@@ -105,11 +113,7 @@ impl StoreSufficiency {
         let lineage = manifest.lineage(end_seq);
         let key = Key { workload: fingerprint, bm25, epoch, end_seq, lineage };
         let cache = DerivedCache::new(&open.store, "sufficiency", VERSION);
-        let fits = |found: &Key| {
-            let (end_seq, lineage) = (found.end_seq, manifest.lineage(found.end_seq));
-            found.end_seq <= key.end_seq && *found == Key { end_seq, lineage, ..key.clone() }
-        };
-        let kept = cache.take(fits);
+        let kept = cache.take(|found: &Key| key.continues(found, manifest));
         let rebuilt = kept.rebuilt();
         let (earlier, is_kept) = match kept {
             Lookup::Whole(found, kept) => (Some(kept), found.end_seq == end_seq),
@@ -305,8 +309,7 @@ fn exhausted(
     }
     let (Known { urls, pages, .. }, scope) = (&open.known, settings.scope.compile()?);
     let mut frontier = urls.ids().filter(|id| pages.in_frontier(*id));
-    let may = |id: UrlId| next.within.get(id.index()).is_none_or(|may| *may);
-    Ok(Some(if frontier.clone().any(may) {
+    Ok(Some(if frontier.clone().any(|id| next.may_pick(id)) {
         let is_timed = settings.selection.caps.time.seconds.is_some();
         if is_timed { Exhausted::Time } else { Exhausted::Caps }
     } else if settings.within.is_some() {
@@ -323,10 +326,7 @@ fn exhausted(
 fn frontier(open: &OpenStore, next: &NextBatch<'_>, seqs: &Range<u32>) -> Frontier {
     let Known { urls, pages, .. } = &open.known;
     let in_flight: HashSet<&UrlId> = next.in_flight.iter().collect();
-    let may = |id: &UrlId| {
-        let is_waiting = || next.within.get(id.index()).is_none_or(|may| *may);
-        !pages.in_frontier(*id) || is_waiting() || in_flight.contains(id)
-    };
+    let may = |id: &UrlId| !pages.in_frontier(*id) || next.may_pick(*id) || in_flight.contains(id);
     let new = open.known.urls_before(seqs.start)..open.known.urls_before(seqs.end);
     let waiting = urls.ids().filter(|id| pages.in_frontier(*id)).filter(&may).count();
     Frontier { waiting, discovered: new.map(|at| UrlId(at as u32)).filter(may).count() }
@@ -357,17 +357,20 @@ fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Ga
     let by_page = |impact: f64| if new == 0 { 0.0 } else { impact / new as f64 };
     let alike = cycles.iter().filter(|cycle| cycle.is_for(next.places));
     let askings = askings(next.queries);
-    let brought = |cycle: &ClosedCycle| {
-        // A log of a day is not one of a month.
-        let unit = cycle.askings().filter(|then| *then > 0.0).map_or(1.0, |then| askings / then);
-        (cycle.counts.new_pages(), unit * cycle.enters.realised.unwrap_or(0.0))
-    };
+    let brought = alike.map(|cycle| (cycle.counts.new_pages(), brought(cycle, askings)));
     Some(Gain {
         per_page: by_page(expected.enters.impact),
         low: by_page(expected.enters.low),
         high: by_page(expected.enters.high),
-        floor: gain_floor(alike.map(brought), pages),
+        floor: gain_floor(brought, pages),
     })
+}
+
+/// Impact of the new pages of a cycle, in the unit of queries that are asked so often together: a log of a day is not one
+/// of a month.
+fn brought(cycle: &ClosedCycle, askings: f64) -> f64 {
+    let unit = cycle.askings().filter(|then| *then > 0.0).map_or(1.0, |then| askings / then);
+    unit * cycle.enters.realised.unwrap_or(0.0)
 }
 
 /// What the source's shipped code says of a query.
@@ -410,14 +413,14 @@ pub(crate) fn compatible(
         links.add(&state, &anchors(known, *url));
     }
     let shared = state.of_pages();
-    let of = |query: &Query| {
-        let best_link = links.best(&query.text).map(|(link, score)| {
+    let told = queries.workload.queries.par_iter().map(|query| CompatibleQuery {
+        confidence: state.confidence(&query.text, shared),
+        best_link: links.best(&query.text).map(|(link, score)| {
             let url = known.urls.url(waiting[link]).to_owned();
             BestLink { url, score }
-        });
-        CompatibleQuery { confidence: state.confidence(&query.text, shared), best_link }
-    };
-    Ok((queries.workload.queries.par_iter().map(of).collect(), state.draws()))
+        }),
+    });
+    Ok((told.collect(), state.draws()))
 }
 
 /// Redundancy of every query's list; what was found of lists that are still the same is kept.
@@ -430,15 +433,7 @@ fn redundancies(
     let versions = |at: usize| {
         tracks.list(at).iter().map(|(url, _)| (*url, pages.page_seq(*url).unwrap_or_default()))
     };
-    let hash = |at: usize| {
-        let mut hash = Xxh3::new();
-        for (url, seq) in versions(at) {
-            hash.update(&url.0.to_le_bytes());
-            hash.update(&seq.to_le_bytes());
-        }
-        hash.digest()
-    };
-    let hashes: Vec<u64> = (0..tracks.len()).map(hash).collect();
+    let hashes: Vec<u64> = (0..tracks.len()).map(|at| list_hash(versions(at))).collect();
     let is_same = |at: usize| before.get(at).is_some_and(|(hash, _)| *hash == hashes[at]);
     let wanted: HashMap<u32, UrlId> = (0..tracks.len())
         .filter(|&at| !is_same(at) && tracks.list(at).len() > 1)
@@ -457,11 +452,21 @@ fn redundancies(
         })?;
     }
     let alike = NearDuplicates::among(read);
-    let of = |at: usize| match before.get(at) {
-        Some(&(hash, share)) if hash == hashes[at] => (hash, share),
+    let found = (0..tracks.len()).map(|at| match before.get(at) {
+        Some(&kept) if is_same(at) => kept,
         _ => (hashes[at], alike.redundancy(tracks.list(at))),
-    };
-    Ok((0..tracks.len()).map(of).collect())
+    });
+    Ok(found.collect())
+}
+
+/// A hash of a list, given its pages with the records that they are of.
+fn list_hash(versions: impl Iterator<Item = (UrlId, u32)>) -> u64 {
+    let mut hash = Xxh3::new();
+    for (url, seq) in versions {
+        hash.update(&url.0.to_le_bytes());
+        hash.update(&seq.to_le_bytes());
+    }
+    hash.digest()
 }
 
 /// Sufficiency of a workload when a plan was made.

@@ -445,14 +445,7 @@ impl Seen {
         }
         let step = 2.0 * REACH.ln() / (GRID - 1) as f64;
         let rates: [f64; GRID] = std::array::from_fn(|at| mean / REACH * (step * at as f64).exp());
-        let log_weight = |rate: f64| {
-            // Equal steps of the logarithm are wider where rates are large.
-            let start = rate.ln() - rate * (1.0 / mean + self.unchanged);
-            self.changed.iter().fold(start, |sum, time| {
-                sum + (-(-(rate * time).max(f64::MIN_POSITIVE)).exp_m1()).ln()
-            })
-        };
-        let logs = rates.map(log_weight);
+        let logs = rates.map(|rate| self.log_weight(rate, mean));
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (mut sum, mut weights) = (0.0, 0.0);
         for (rate, log) in rates.iter().zip(logs) {
@@ -460,6 +453,15 @@ impl Seen {
             (sum, weights) = (sum + weight * rate, weights + weight);
         }
         sum / weights
+    }
+
+    /// The logarithm of the weight of a rate of that grid.
+    fn log_weight(&self, rate: f64, mean: f64) -> f64 {
+        // Equal steps of the logarithm are wider where rates are large.
+        let start = rate.ln() - rate * (1.0 / mean + self.unchanged);
+        self.changed
+            .iter()
+            .fold(start, |sum, time| sum + (-(-(rate * time).max(f64::MIN_POSITIVE)).exp_m1()).ln())
     }
 }
 
@@ -526,36 +528,42 @@ mod tests {
         (history, rates)
     }
 
+    /// The mean over the pages of the history with the lowest rates, or those of another quarter.
+    fn mean_of(rates: &[f64], quarter: usize) -> f64 {
+        let chosen = (0..rates.len()).filter(|at| at % 20 / 5 == quarter);
+        let chosen: Vec<f64> = chosen.map(|at| rates[at]).collect();
+        chosen.iter().sum::<f64>() / chosen.len() as f64
+    }
+
+    /// How far the changes that are expected are off, as a share of what nobody has seen.
+    fn off(found: &[PageChange], unseen: f64) -> f64 {
+        let chance: f64 = found.iter().map(PageChange::chance).sum();
+        chance / unseen - 1.0
+    }
+
+    /// Changed pages that nobody has visited since, in the mean of such histories.
+    fn unseen(history: &ChangeHistory, rates: &[f64], together: bool) -> f64 {
+        let chances = history.pages.iter().zip(rates).map(|(page, rate)| {
+            let own = (-rate * (history.now - page.last)).exp();
+            let with_all = if together && page.last < 300.0 { 0.2 } else { 1.0 };
+            1.0 - own * with_all
+        });
+        chances.sum()
+    }
+
     #[test]
     fn rates_are_found_and_a_day_on_which_all_changed_is_too() {
         let (quiet, rates) = history(600, false);
         let found = quiet.fit();
-        let mean = |of: &dyn Fn(usize) -> f64, from: usize| {
-            let chosen = (0..rates.len()).filter(|at| at % 20 / 5 == from);
-            let chosen: Vec<f64> = chosen.map(of).collect();
-            chosen.iter().sum::<f64>() / chosen.len() as f64
-        };
+        let found_rates: Vec<f64> = found.iter().map(|page| page.rate).collect();
         for quarter in 0..4 {
-            let (rate, truth) =
-                (mean(&|at| found[at].rate, quarter), mean(&|at| rates[at], quarter));
+            let (rate, truth) = (mean_of(&found_rates, quarter), mean_of(&rates, quarter));
             assert!((rate / truth - 1.0).abs() < 0.35, "{quarter}: {rate} {truth}");
         }
-        let off = |found: &[PageChange], unseen: f64| {
-            let chance: f64 = found.iter().map(PageChange::chance).sum();
-            chance / unseen - 1.0
-        };
-        let expected = |history: &ChangeHistory, all: bool| -> f64 {
-            let chance = |(page, rate): (&VisitedPage, &f64)| {
-                let own = (-rate * (history.now - page.last)).exp();
-                let with_all = if all && page.last < 300.0 { 0.2 } else { 1.0 };
-                1.0 - own * with_all
-            };
-            history.pages.iter().zip(&rates).map(chance).sum()
-        };
-        assert!(off(&found, expected(&quiet, false)).abs() < 0.15);
+        assert!(off(&found, unseen(&quiet, &rates, false)).abs() < 0.15);
         // Ten days after they all changed, most have not been seen since.
         let (sudden, _) = history(310, true);
-        let (by_host, truth) = (sudden.fit(), expected(&sudden, true));
+        let (by_host, truth) = (sudden.fit(), unseen(&sudden, &rates, true));
         let plain = off(&sudden.by_calendar(), truth);
         let by_host = off(&by_host, truth);
         assert!(plain < -0.3 && by_host.abs() < 0.25, "{plain} {by_host}");

@@ -93,18 +93,21 @@ mod tests {
         let known = known(&urls, &[0, 1, 0, 2, 1], &links);
         assert_eq!(led_to(&known, 5, &[0.0, 0.0, 6.0], 2.0), [0.0, 4.0, 0.0]);
     }
+
+    fn page(name: &str, text: &str, links: &[&str]) -> PageRecord {
+        let url = |name: &str| format!("https://a.test/{name}");
+        let outlinks = links.iter().map(|to| Outlink { url: url(to), ..Outlink::default() });
+        PageRecord {
+            url: url(name),
+            text: text.to_owned(),
+            outlinks: outlinks.collect(),
+            ..PageRecord::default()
+        }
+    }
+
     #[test]
     fn pages_of_a_store_that_are_fetched_again_led_to_the_same_by_their_links_and_by_those_of_all()
     {
-        let page = |name: &str, text: &str, links: &[&str]| PageRecord {
-            url: format!("https://a.test/{name}"),
-            text: text.to_owned(),
-            outlinks: links
-                .iter()
-                .map(|to| Outlink { url: format!("https://a.test/{to}"), ..Outlink::default() })
-                .collect(),
-            ..PageRecord::default()
-        };
         let folder = tempfile::tempdir().unwrap();
         let pages = [
             vec![page("", "home", &["hub"]), page("hub", "hub", &["1"])],

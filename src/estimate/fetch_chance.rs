@@ -258,13 +258,15 @@ fn odds(chance: f64) -> f64 {
     chance / (1.0 - chance)
 }
 
+/// Whether a record came without a plan.
+fn is_imported(manifest: &Manifest, seq: u32) -> bool {
+    let cycle = manifest.cycles.get(manifest.cycle_of(seq) as usize);
+    cycle.is_some_and(|cycle| cycle.plan.is_none())
+}
+
 /// Whether the first answer of each URL was a failure, by URL; and what became of those that had failed when
 /// they were asked again. Of a cycle the last answer counts: crawlers try again by themselves.
 fn answers(known: &Known, manifest: &Manifest) -> (Vec<FirstAnswer>, Answers) {
-    let is_imported = |seq| {
-        let cycle = manifest.cycles.get(manifest.cycle_of(seq) as usize);
-        cycle.is_some_and(|cycle| cycle.plan.is_none())
-    };
     let failed = |failure: &&FailedFetch| Answer::of(failure.status) != Answer::Unchanged;
     let failures = known.pages.failures().iter().filter(failed);
     let failures = failures.map(|failure| (failure.url, failure.seq, true));
@@ -272,7 +274,7 @@ fn answers(known: &Known, manifest: &Manifest) -> (Vec<FirstAnswer>, Answers) {
     let pages = pages.map(|(seq, url)| (url, seq, false));
     let mut records: Vec<(UrlId, u32, bool)> = failures.chain(pages).collect();
     records.sort_unstable();
-    let is_archive = !records.iter().any(|(_, seq, failed)| *failed && is_imported(*seq));
+    let is_archive = !records.iter().any(|(_, seq, failed)| *failed && is_imported(manifest, *seq));
     let mut archived = vec![0u32; known.urls.hosts()];
     let (mut first, mut again) = (Vec::new(), Answers::default());
     let mut kept = Vec::new();
@@ -282,7 +284,7 @@ fn answers(known: &Known, manifest: &Manifest) -> (Vec<FirstAnswer>, Answers) {
         for of_cycle in of_url.chunk_by(|a, b| cycle(a) == cycle(b)) {
             let Some(&(url, seq, failed)) = of_cycle.last() else { continue };
             match before.replace(failed) {
-                None if is_archive && is_imported(seq) => {
+                None if is_archive && is_imported(manifest, seq) => {
                     archived[known.urls.host(url) as usize] += 1;
                     kept.push(url);
                 }
@@ -325,8 +327,12 @@ mod tests {
 
     /// The chance that a URL gives a page after so many records.
     fn chance(known: &Known, records: u32, url: UrlId) -> f64 {
+        chance_by(known, &cycles(records), url)
+    }
+
+    fn chance_by(known: &Known, manifest: &Manifest, url: UrlId) -> f64 {
         let types = types(known);
-        FetchChances::new(known, &cycles(records), &types).of(known, url, types.of(url))
+        FetchChances::new(known, manifest, &types).of(known, url, types.of(url))
     }
 
     #[test]
@@ -359,16 +365,13 @@ mod tests {
             known.pages.note(url, at, if at < 400 { 200 } else { 404 }, None);
         }
         let waiting = known.urls.insert("https://a.test/waits", "");
-        let crawl = |is_archive: bool| {
-            let plan = is_archive.then(|| "plan".to_owned());
-            let cycle = |first_seq, plan| CycleEntry { first_seq, plan, streamed: false };
+        let cycle = |first_seq, plan| CycleEntry { first_seq, plan, streamed: false };
+        // Twenty failures of twenty that were planned; or of 420 that a log of all fetches tells.
+        let [planned, logged] = [Some("plan".to_owned()), None].map(|plan| {
             let cycles = vec![cycle(0, None), cycle(400, plan)];
             let manifest = Manifest { cycles, next_seq: 420, ..Manifest::default() };
-            let types = types(&known);
-            FetchChances::new(&known, &manifest, &types).of(&known, waiting, types.of(waiting))
-        };
-        // Twenty failures of twenty that were planned; or of 420 that a log of all fetches tells.
-        let (planned, logged) = (crawl(true), crawl(false));
+            chance_by(&known, &manifest, waiting)
+        });
         assert!(planned < 0.2, "{planned}");
         assert!(logged > 0.9, "{logged}");
     }

@@ -238,20 +238,9 @@ impl KeptPairs {
         models: &Arc<EpochModels>,
         model: &ScoreModel,
     ) -> Result<bool, EstimateError> {
-        let made = |query| {
-            let asked = source.ask(query)?;
-            let counts = vec![0.0; model.bins()];
-            Ok(KeptQuery {
-                asked,
-                answers: Vec::new(),
-                linked: Vec::new(),
-                served: Vec::new(),
-                counts,
-                is_stale: true,
-            })
-        };
-        let queries: Vec<KeptQuery> =
-            input.queries.par_iter().map(made).collect::<Result<_, EstimateError>>()?;
+        let queries = input.queries.par_iter();
+        let queries = queries.map(|query| Ok(KeptQuery::new(source.ask(query)?, model.bins())));
+        let queries: Vec<KeptQuery> = queries.collect::<Result<_, EstimateError>>()?;
         let by_this = |earlier: &EarlierPairs| earlier.pairs.bins() == Some(model.bins());
         let (once, earlier) = (self.once, self.earlier.take().filter(by_this));
         let by_url = Arc::new(PairTable::by_bin(queries.len(), model.bins()));
@@ -437,13 +426,8 @@ impl KeptPairs {
                 None => scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?,
             }
         }
-        let score_of = |url| {
-            if is_many {
-                scorer.score_of(&room.all, url)
-            } else {
-                room.score(url, || scorer.page_score(&asked.terms, url))
-            }
-        };
+        let of_few = |url| room.score(url, || scorer.page_score(&asked.terms, url));
+        let score_of = |url| if is_many { scorer.score_of(&room.all, url) } else { of_few(url) };
         let mut estimated = Vec::with_capacity(pairs.len());
         for &(_, url) in pairs {
             let otherwise = self.is_linked(at, url);
@@ -519,18 +503,13 @@ impl KeptPairs {
     fn refresh_chances(&mut self, input: &CrawlView<'_>, model: &ScoreModel) {
         let highest = input.scorer.bm25().k1 + 1.0;
         let places = input.served.places();
-        let refreshed = |(query, list): (&mut KeptQuery, &Vec<(UrlId, f64)>)| {
-            let mass = query.asked.mass;
-            let scores = || list.iter().map(|(_, score)| score / mass);
-            if !scores().eq(query.served.iter().copied()) {
-                query.served = scores().collect();
-                query.is_stale = true;
-            }
+        let lists = self.queries.par_iter_mut().zip(&input.served.lists);
+        let chances = lists.map(|(query, list)| {
+            query.follow_list(list);
             let is_stale = std::mem::take(&mut query.is_stale);
             is_stale.then(|| model.chances_by_bin(&query.served, &query.counts, places, highest))
-        };
-        let chances: Vec<Option<Vec<f64>>> =
-            self.queries.par_iter_mut().zip(&input.served.lists).map(refreshed).collect();
+        });
+        let chances: Vec<Option<Vec<f64>>> = chances.collect();
         let by_url = Arc::make_mut(&mut self.by_url);
         for (at, chances) in chances.iter().enumerate() {
             if let Some(chances) = chances {
@@ -557,6 +536,22 @@ fn replace<T>(list: &mut Vec<T>, query: QueryId, new: Option<T>, query_of: fn(&T
 }
 
 impl KeptQuery {
+    /// Of a query of which nothing is known yet.
+    fn new(asked: EpochQuery, bins: usize) -> Self {
+        let (answers, linked, served) = (Vec::new(), Vec::new(), Vec::new());
+        Self { asked, answers, linked, served, counts: vec![0.0; bins], is_stale: true }
+    }
+
+    /// Takes in what its list is now.
+    fn follow_list(&mut self, list: &[(UrlId, f64)]) {
+        let mass = self.asked.mass;
+        let scores = || list.iter().map(|(_, score)| score / mass);
+        if !scores().eq(self.served.iter().copied()) {
+            self.served = scores().collect();
+            self.is_stale = true;
+        }
+    }
+
     /// Takes in new pages; URLs that became candidates by a link from an answer, or no longer are.
     fn follow_answers(
         &mut self,
@@ -580,10 +575,11 @@ impl KeptQuery {
         }
         let linked = linked_to(&self.answers, known, horizon);
         let old = std::mem::replace(&mut self.linked, linked);
-        let only = |of: &[UrlId], others: &[UrlId]| {
-            let other = |url: &UrlId| others.binary_search(url).is_err();
-            of.iter().copied().filter(other).collect::<Vec<_>>()
-        };
-        [only(&old, &self.linked), only(&self.linked, &old)].concat()
+        [without(&old, &self.linked), without(&self.linked, &old)].concat()
     }
+}
+
+/// URLs less some others, which are ascending.
+fn without(urls: &[UrlId], others: &[UrlId]) -> Vec<UrlId> {
+    urls.iter().copied().filter(|url| others.binary_search(url).is_err()).collect()
 }

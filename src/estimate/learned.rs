@@ -201,18 +201,18 @@ fn listed(
     let source = frontier_source(input, cache, nearest, settings, cutoffs);
     let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
     let postings = source.postings(words(input, queries), 0)?;
-    let find = |(room, scratch): &mut (Scores, Scratch), &at: &usize| {
-        let query = &input.queries[at];
-        let (id, postings) = (QueryId::new(at), &postings);
-        let mut ask = CandidateQuery { at: id, query, postings, scores: room, scratch };
-        let (candidates, contenders) = source.of(&mut ask, usize::MAX)?;
-        Ok((query_pairs(input, at, scores, &candidates), best_answers(contenders)))
-    };
     let by_bin = (input.queries.len(), scores.map(ScoreModel::bins));
     let mut pairs = PairsOfQueries::new(input.known.urls.len(), by_bin, files);
     let mut answers = Vec::with_capacity(queries.len());
     for some in queries.chunks(QUERIES_AT_ONCE) {
-        let found = some.par_iter().map_init(<(Scores, Scratch)>::default, find);
+        let rooms = <(Scores, Scratch)>::default;
+        let found = some.par_iter().map_init(rooms, |(room, scratch), &at| {
+            let (id, query) = (QueryId::new(at), &input.queries[at]);
+            let postings = &postings;
+            let mut ask = CandidateQuery { at: id, query, postings, scores: room, scratch };
+            let (candidates, contenders) = source.of(&mut ask, usize::MAX)?;
+            Ok((query_pairs(input, at, scores, &candidates), best_answers(contenders)))
+        });
         let found: Vec<(QueryPairs, Vec<Contender>)> =
             found.collect::<Result<_, EstimateError>>()?;
         let (found, best): (Vec<_>, Vec<_>) = found.into_iter().unzip();
@@ -509,14 +509,22 @@ fn fit_pages(
         return Ok((None, None));
     }
     let mean = means.mean();
-    let fit = |impact: &[f64]| {
-        let unit = mean.max(f64::MIN_POSITIVE);
-        let targets: Vec<f64> = urls.iter().map(|url| impact[url.index()] / unit).collect();
-        Boosted::fit(&rows, PageFeature::ALL.len(), &targets, PAGE_GROWTH)
-    };
+    let fit = |impact: &[f64]| fit_impact(&rows, &urls, impact, mean);
     let [page, discovery] = wanted;
     Ok((
         page.then(|| fit(&impact.of_url)).transpose()?,
         discovery.then(|| fit(&led_to(known, end_seq, &impact.of_url, mean))).transpose()?,
     ))
+}
+
+/// Learns from pages with such features what they have of an impact, given by URL, in times of the `mean`.
+fn fit_impact(
+    rows: &[f32],
+    urls: &[UrlId],
+    impact: &[f64],
+    mean: f64,
+) -> Result<Boosted, EstimateError> {
+    let unit = mean.max(f64::MIN_POSITIVE);
+    let targets: Vec<f64> = urls.iter().map(|url| impact[url.index()] / unit).collect();
+    Boosted::fit(rows, PageFeature::ALL.len(), &targets, PAGE_GROWTH)
 }

@@ -42,27 +42,22 @@ pub(super) fn estimate(
 ) -> Result<ScoredCandidates, EstimateError> {
     let links = Links::new(input);
     let novelty = links.novelty(input)?;
-    let ranks = input.ranks.now(input.known);
-    // Ranks are ln(1 + n PageRank).
-    let rank = |url: UrlId| f64::from(ranks.get(url.index()).copied().unwrap_or(0.0)).exp_m1();
-    let most = ranks.iter().copied().fold(0.0, f32::max);
-    let most = f64::from(most).exp_m1();
-    let authority = |url: UrlId| if most > 0.0 { rank(url) / most } else { 1.0 };
-    let of_query = |&at: &usize| {
+    let authority = links.authority(input);
+    let pairs = queries.par_iter().flat_map_iter(|&at| {
         let query = &input.queries[at];
         let mass = idf_mass(query, input.scorer);
         let mut relevant = links.relevance(input, query, mass);
         relevant.retain(|(_, relevance)| *relevance >= rule.rho);
-        let pair = |(place, relevance): (u32, f64)| {
-            let url = links.urls[place as usize];
-            let novelty = novelty[place as usize].max(NOTHING_NEW);
+        let (links, novelty, authority) = (&links, &novelty, &authority);
+        relevant.into_iter().map(move |(place, relevance)| {
+            let place = place as usize;
             let (query, expected_score) = (QueryId::new(at), relevance * mass);
-            let chance = relevance * novelty * authority(url);
+            let chance = relevance * novelty[place].max(NOTHING_NEW) * authority[place];
+            let url = links.urls[place];
             PairEstimate { url, query, expected_score, chance, matches: true, bin: 0 }
-        };
-        relevant.into_iter().map(pair).collect::<Vec<_>>()
-    };
-    let pairs = queries.par_iter().flat_map_iter(of_query).collect();
+        })
+    });
+    let pairs = pairs.collect();
     let pairs = Arc::new(PairTable::each(pairs, input.known.urls.len()));
     Ok(ScoredCandidates { pairs, page_impact: Vec::new(), training_pairs: 0, levels: None })
 }
@@ -84,19 +79,11 @@ impl Links {
         let known = input.known;
         let now = FrontierHorizon { known, within: input.within };
         let urls: Vec<UrlId> = known.urls.ids().filter(|url| now.of(*url).is_some()).collect();
-        let mut numbers: HashMap<String, u32> = HashMap::new();
-        let mut by_word: Vec<Vec<u32>> = Vec::new();
+        let mut numbered = NumberedWords::default();
         let mut words_of = Vec::with_capacity(urls.len());
         for (place, &url) in urls.iter().enumerate() {
             let mut own: Vec<u32> = Vec::new();
-            let mut take = |word: &str| {
-                let number = numbers.get(word).copied().unwrap_or_else(|| {
-                    by_word.push(Vec::new());
-                    numbers.insert(word.to_owned(), by_word.len() as u32 - 1);
-                    by_word.len() as u32 - 1
-                });
-                own.push(number);
-            };
+            let mut take = |word: &str| own.push(numbered.number(word));
             known.analyzer.for_each_word(&words::url_text(known.urls.url(url)), &mut take);
             let mut anchors: Vec<u32> =
                 known.links.incoming(url, u32::MAX).map(|link| link.anchor).collect();
@@ -108,10 +95,11 @@ impl Links {
             own.sort_unstable();
             own.dedup();
             for &word in &own {
-                by_word[word as usize].push(place as u32);
+                numbered.holders[word as usize].push(place as u32);
             }
             words_of.push(own);
         }
+        let NumberedWords { numbers, holders: mut by_word } = numbered;
         let mut words = vec![String::new(); by_word.len()];
         let mut holders = HashMap::with_capacity(by_word.len());
         for (word, number) in numbers {
@@ -128,14 +116,16 @@ impl Links {
         }
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let held = input.scorer.held(&words, input.manifest.next_seq)?;
-        let novelty = |words: &Vec<u32>| {
-            if words.is_empty() {
-                return NO_WORDS;
-            }
-            let new = words.iter().filter(|word| !held[**word as usize]).count();
-            new as f64 / words.len() as f64
-        };
-        Ok(self.words_of.iter().map(novelty).collect())
+        Ok(self.words_of.iter().map(|words| novelty(words, &held)).collect())
+    }
+
+    /// By link: what PageRank its URL has, as a share of the greatest.
+    fn authority(&self, input: &CrawlView<'_>) -> Vec<f64> {
+        let ranks = input.ranks.now(input.known);
+        // Ranks are ln(1 + n PageRank).
+        let rank = |url: &UrlId| f64::from(ranks.get(url.index()).copied().unwrap_or(0.0)).exp_m1();
+        let most = f64::from(ranks.iter().copied().fold(0.0, f32::max)).exp_m1();
+        self.urls.iter().map(|url| if most > 0.0 { rank(url) / most } else { 1.0 }).collect()
     }
 
     /// The links that hold a word of a query, by place, with the share of its idf `mass` that they hold, texts around
@@ -168,4 +158,33 @@ impl Links {
         found.sort_unstable_by_key(|(place, _)| *place);
         found
     }
+}
+
+/// Words while links are read.
+#[derive(Default)]
+struct NumberedWords {
+    numbers: HashMap<String, u32>,
+    /// By number: the links that hold it.
+    holders: Vec<Vec<u32>>,
+}
+
+impl NumberedWords {
+    fn number(&mut self, word: &str) -> u32 {
+        if let Some(number) = self.numbers.get(word) {
+            return *number;
+        }
+        let number = self.holders.len() as u32;
+        self.holders.push(Vec::new());
+        self.numbers.insert(word.to_owned(), number);
+        number
+    }
+}
+
+/// The share of words that are new, where some are `held` by crawled pages.
+fn novelty(words: &[u32], held: &[bool]) -> f64 {
+    if words.is_empty() {
+        return NO_WORDS;
+    }
+    let new = words.iter().filter(|word| !held[**word as usize]).count();
+    new as f64 / words.len() as f64
 }

@@ -236,11 +236,10 @@ impl<'f> PairSort<'f> {
 
 /// Where the rows of each URL begin if they are by URL, and how many they are, given how many it has.
 pub(super) fn placed(counts: &[u32]) -> Vec<(u32, u32)> {
-    let mut end = 0_u32;
-    let span = |&len: &u32| {
-        let start = end;
-        end += len;
-        (start, len)
-    };
-    counts.iter().map(span).collect()
+    let (mut spans, mut start) = (Vec::with_capacity(counts.len()), 0_u32);
+    for &len in counts {
+        spans.push((start, len));
+        start += len;
+    }
+    spans
 }

@@ -137,6 +137,12 @@ impl PairRows {
         self.in_file + self.own.len()
     }
 
+    /// Whether there are so many rows from a place on, all in the file or all behind it.
+    fn has(&self, (start, len): (u32, u32)) -> bool {
+        let (start, end) = (start as usize, start as usize + len as usize);
+        end <= if start < self.in_file { self.in_file } else { self.len() }
+    }
+
     /// Rows that stand beside each other, all in the file or all behind it.
     fn rows_at(&self, places: Range<usize>) -> &[PairRow] {
         match places.start.checked_sub(self.in_file) {
@@ -434,12 +440,8 @@ impl<'de> Deserialize<'de> for PairTable {
             spans.0.iter().map(|[start, len]| (start.get(), len.get())).collect();
         let in_file = usize::try_from(in_file).map_err(D::Error::custom)?;
         let rows = PairRows { in_file, ..PairRows::of_memory(own.0.into_owned()) };
-        let has_rows = |&(start, len): &(u32, u32)| {
-            let (start, end) = (start as usize, start as usize + len as usize);
-            end <= if start < in_file { in_file } else { rows.len() }
-        };
         let len = spans.iter().map(|(_, len)| *len as usize).sum();
-        let is_placed = spans.par_iter().all(has_rows);
+        let is_placed = spans.par_iter().all(|span| rows.has(*span));
         let table = Self { spans, len, rows, chances: chances.into_owned() };
         if is_placed && table.is_whole(&table.rows.own) {
             Ok(table)
@@ -511,15 +513,18 @@ mod tests {
         }
     }
 
+    /// Pairs of a query and all URLs but every third.
+    fn of_query(query: u32, urls: u32) -> QueryPairs {
+        let urls: Vec<u32> = (0..urls).filter(|url| !(url + query).is_multiple_of(3)).collect();
+        let rows = urls.iter().map(|&url| PairRow::new(&pair(url, query, 1))).collect();
+        let urls = urls.into_iter().map(UrlId).collect();
+        QueryPairs { query: QueryId(query), urls, rows, chances: chances(query as usize) }
+    }
+
     /// All pairs of so many queries but every third, found two queries at a time.
     fn found(urls: u32, files: Option<&dyn PairFiles>) -> PairTable {
-        let by_query = |query: u32| {
-            let urls: Vec<u32> = (0..urls).filter(|url| !(url + query).is_multiple_of(3)).collect();
-            let rows = urls.iter().map(|&url| PairRow::new(&pair(url, query, 1))).collect();
-            let urls = urls.into_iter().map(UrlId).collect();
-            QueryPairs { query: QueryId(query), urls, rows, chances: chances(query as usize) }
-        };
-        let found: Vec<QueryPairs> = (0..QUERIES as u32).map(by_query).collect();
+        let found: Vec<QueryPairs> =
+            (0..QUERIES as u32).map(|query| of_query(query, urls)).collect();
         let mut pairs = PairsOfQueries::new(urls as usize, (QUERIES, Some(BINS)), files);
         found.chunks(2).for_each(|some| pairs.add(some).unwrap());
         pairs.finish().unwrap()

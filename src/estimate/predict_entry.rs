@@ -80,28 +80,33 @@ pub(crate) fn expected_entries(
         let predicted = predict_entry(scored, served, &both).into_iter().take(picks.len());
         return predicted.flatten().map(|pair| (pair.pair.query, pair.chance)).collect();
     }
-    // Pairs of a query that score alike and match alike have one chance.
-    let alike = |urls: &[UrlId], is_pick: bool| {
-        let pairs = urls.iter().flat_map(|&url| scored.pairs_of(url));
-        pairs.map(|pair| (pair.query, pair.bin, pair.matches, is_pick)).collect::<Vec<_>>()
-    };
-    let mut pairs = alike(picks, true);
-    pairs.extend(alike(rivals, false));
+    let picks = picks.iter().map(|&url| (url, true));
+    let competing = picks.chain(rivals.iter().map(|&url| (url, false)));
+    let pairs = competing.flat_map(|(url, is_pick)| {
+        scored.pairs_of(url).map(move |pair| (pair.query, pair.bin, pair.matches, is_pick))
+    });
+    let mut pairs: Vec<Competing> = pairs.collect();
     pairs.sort_unstable();
-    let of_query: Vec<&[_]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-    let expected = |pairs: &[(QueryId, u16, bool, bool)]| {
-        let query = pairs[0].0;
-        let bins = pairs.iter().map(|pair| usize::from(pair.1));
-        let bar = Bar::new(scored, served, query.index(), bins, 0.0);
-        let picks = pairs.chunk_by(|a, b| a == b).filter(|alike| alike[0].3);
-        let entering = picks.map(|alike| {
-            let (_, bin, matches, _) = alike[0];
-            let (margin, untried) = bar.beaten(scored, bin);
-            alike.len() as f64 * scored.entry().chance(matches, margin).unwrap_or(untried)
-        });
-        (query, entering.sum())
-    };
-    of_query.into_par_iter().map(expected).collect()
+    let of_query: Vec<&[Competing]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
+    let of_query = of_query.into_par_iter();
+    of_query.map(|pairs| (pairs[0].0, entries_of_query(scored, served, pairs))).collect()
+}
+
+/// The query of a pair, its bin, whether it matches, and whether its URL is a pick.
+type Competing = (QueryId, u16, bool, bool);
+
+/// Pages that are expected in the list of a query, given its pairs, where scores are learned.
+fn entries_of_query(scored: &ScoredPairs, served: &ServedLists, pairs: &[Competing]) -> f64 {
+    let bins = pairs.iter().map(|pair| usize::from(pair.1));
+    let bar = Bar::new(scored, served, pairs[0].0.index(), bins, 0.0);
+    // Pairs that score alike and match alike have one chance.
+    let picks = pairs.chunk_by(|a, b| a == b).filter(|alike| alike[0].3);
+    let entering = picks.map(|alike| {
+        let (_, bin, matches, _) = alike[0];
+        let (margin, untried) = bar.beaten(scored, bin);
+        alike.len() as f64 * scored.entry().chance(matches, margin).unwrap_or(untried)
+    });
+    entering.sum()
 }
 
 /// How many linked pairs one counts for before anything is known.
@@ -276,10 +281,8 @@ mod tests {
     /// Story: first plans said of every second pair of theirs that it would enter for certain. A third did.
     #[test]
     fn nobody_is_sure_before_anything_is_known() {
-        let bar = |weights: f64| {
-            let (mass, score, mean) = (1.0, 0.0, 0.0);
-            Bar { mass, score, mean, share: HELD * 10.0 / weights }
-        };
+        let bar =
+            |weights: f64| Bar { mass: 1.0, score: 0.0, mean: 0.0, share: HELD * 10.0 / weights };
         assert_eq!(bar(MATCHING).held(MATCHING), HELD, "a candidate alone");
         let [linked, matching] =
             [1.0, MATCHING].map(|weight| bar(60.0 + 10.0 * MATCHING).held(weight));

@@ -44,6 +44,11 @@ impl Promise {
         self.given += given;
         self.kept += kept;
     }
+
+    /// The share that is kept, if `prior` more was promised of which the `usual` share was kept.
+    fn kept_share(self, prior: f64, usual: f64) -> f64 {
+        (self.kept + prior * usual) / (self.given + prior)
+    }
 }
 
 /// The promises of every site.
@@ -90,14 +95,10 @@ impl SiteReliability {
             return 1.0;
         }
         let pick = self.all.given / self.picks as f64;
-        let kept = |Promise { given, kept }, picks: f64| {
-            let prior = picks * pick;
-            (kept + prior * usual) / (given + prior)
-        };
         let of_site = self.of_site.get(site as usize).copied().flatten();
-        let kept = of_site
-            .map_or_else(|| kept(self.newcomers, PRIOR_NEWCOMERS), |site| kept(site, PRIOR_PICKS));
-        (kept / usual).min(1.0)
+        let newcomers = (self.newcomers, PRIOR_NEWCOMERS);
+        let (promise, prior) = of_site.map_or(newcomers, |of_site| (of_site, PRIOR_PICKS));
+        (promise.kept_share(prior * pick, usual) / usual).min(1.0)
     }
 }
 

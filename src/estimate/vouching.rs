@@ -115,18 +115,20 @@ fn established(domains: &[Domain]) -> Vec<bool> {
 mod tests {
     use super::*;
 
+    /// Which domains of so many pages are established, where one of them was given.
+    fn which(pages: &[u32], given: usize) -> Vec<bool> {
+        let domain = |(at, &pages)| Domain { pages, is_given: at == given };
+        established(&pages.iter().enumerate().map(domain).collect::<Vec<_>>())
+    }
+
     #[test]
     fn the_smallest_domains_are_young_and_of_those_as_small_the_last() {
-        let of = |pages: &[u32], given: usize| {
-            let domain = |(at, &pages)| Domain { pages, is_given: at == given };
-            established(&pages.iter().enumerate().map(domain).collect::<Vec<_>>())
-        };
-        assert!(of(&[], 0).is_empty());
-        assert_eq!(of(&[1], 9), [true]);
-        assert_eq!(of(&[1, 1, 97, 1], 9), [false, false, true, false]);
-        assert_eq!(of(&[1, 1, 97, 1], 1), [false, true, true, false], "who was given is known");
-        assert_eq!(of(&[1, 29, 1, 8], 9), [true, true, false, true]);
-        let alike = of(&[1; 100], 999);
+        assert!(which(&[], 0).is_empty());
+        assert_eq!(which(&[1], 9), [true]);
+        assert_eq!(which(&[1, 1, 97, 1], 9), [false, false, true, false]);
+        assert_eq!(which(&[1, 1, 97, 1], 1), [false, true, true, false], "who was given is known");
+        assert_eq!(which(&[1, 29, 1, 8], 9), [true, true, false, true]);
+        let alike = which(&[1; 100], 999);
         assert_eq!(alike, (0..100).map(|domain| domain < 95).collect::<Vec<_>>());
     }
 

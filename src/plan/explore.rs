@@ -295,20 +295,27 @@ struct Class {
     members: f64,
 }
 
+impl Class {
+    /// Without members.
+    fn empty(weight: f64, group: usize) -> Self {
+        Self { weight, first: 0.0, group, members: 0.0 }
+    }
+}
+
+/// What classes are put in order by: numbers drawn for the names of the groups of one, the largest group first.
+fn drawn_for(counter: &CapCounter<'_>, class: u32, seed: u64) -> Vec<u64> {
+    let names = counter.left(class).map(|(_, name, _)| name);
+    let mut drawn: Vec<u64> = names.map(|name| xxh3_64_with_seed(name.as_bytes(), seed)).collect();
+    drawn.reverse();
+    drawn
+}
+
 impl Groups {
     /// Of members.
     fn new(members: &[UrlId], counter: &CapCounter<'_>, seed: u64) -> Self {
         let count = counter.groups.class_count();
-        // Classes are in the order of numbers drawn for the names of their groups, the largest group first.
-        let drawn = |&class: &u32| {
-            let names = counter.left(class).map(|(_, name, _)| name);
-            let mut drawn: Vec<u64> =
-                names.map(|name| xxh3_64_with_seed(name.as_bytes(), seed)).collect();
-            drawn.reverse();
-            drawn
-        };
         let mut classes: Vec<u32> = (0..count).collect();
-        classes.sort_by_cached_key(drawn);
+        classes.sort_by_cached_key(|&class| drawn_for(counter, class, seed));
         let mut levels: Vec<Level> = Vec::new();
         let mut numbers = HashMap::new();
         let mut place = vec![0_u32; count as usize];
@@ -363,17 +370,12 @@ impl Groups {
 
     /// The first member by itself, if there is one; then by class the other members of the near pool and those of the far one.
     fn classes(&self, members: &DrawMembers<'_>, draws: Draws) -> Vec<Class> {
-        let weights = members.weights();
-        let class = |group, is_far: bool| Class {
-            weight: weights[usize::from(is_far)],
-            first: 0.0,
-            group,
-            members: 0.0,
-        };
+        let [near, far] = members.weights();
         let Some((&first, others)) = self.of.split_first() else { return Vec::new() };
+        let weight = if members.near == 0 { far } else { near };
         let of_first =
-            Class { first: draws.first, members: 1.0, ..class(first as usize, members.near == 0) };
-        let of_group = |group| [class(group, false), class(group, true)];
+            Class { first: draws.first, members: 1.0, ..Class::empty(weight, first as usize) };
+        let of_group = |group| [Class::empty(near, group), Class::empty(far, group)];
         let mut classes = vec![of_first];
         classes.extend((0..self.count).flat_map(of_group));
         for (at, &group) in (1..).zip(others) {
@@ -468,11 +470,8 @@ mod tests {
             let counter = groups.counter(12);
             let drawn =
                 draw(&DrawMembers { urls: &ids, near: 70 }, whole(12), seed, &urls, &counter);
-            let count = |host| {
-                of_host(&urls, &ids, host, |at| usize::from(drawn.drawn.contains(&at)))
-                    .iter()
-                    .sum::<usize>()
-            };
+            let is_drawn = |at: usize| usize::from(drawn.drawn.contains(&at));
+            let count = |host| of_host(&urls, &ids, host, is_drawn).iter().sum::<usize>();
             assert!(count("a.x.test") <= 5 && count("b.x.test") <= 5 && count("c.y.test") <= 5);
             assert!(count(".x.test") <= 8);
             // 8 of the one domain leave 4 for the other, and both are needed for 12.
@@ -492,17 +491,18 @@ mod tests {
         assert_eq!(draw(&members, whole(12), 1, &urls, &counter).drawn.len(), 8);
     }
 
-    #[test]
-    fn a_pool_that_is_too_small_leaves_its_draws_to_the_other() {
+    /// How many of so many draws are from a near pool of this size, and from the far one.
+    fn split(draws: usize, near: usize) -> (usize, usize) {
         let (urls, ids) = members();
         let groups = CapGroups::new(Caps::default(), &ids, SoFar::start(&urls));
-        let counter = groups.counter(12);
-        let split = |draws, near| {
-            let members = DrawMembers { urls: &ids, near };
-            let drawn = draw(&members, whole(draws), 1, &urls, &counter).drawn;
-            let from_near = drawn.iter().filter(|at| members.pool(**at) == Pool::Near).count();
-            (from_near, drawn.len() - from_near)
-        };
+        let members = DrawMembers { urls: &ids, near };
+        let drawn = draw(&members, whole(draws), 1, &urls, &groups.counter(12)).drawn;
+        let from_near = drawn.iter().filter(|at| members.pool(**at) == Pool::Near).count();
+        (from_near, drawn.len() - from_near)
+    }
+
+    #[test]
+    fn a_pool_that_is_too_small_leaves_its_draws_to_the_other() {
         assert_eq!(split(20, 10), (10, 10));
         assert_eq!(split(20, 70), (20, 0));
         assert_eq!(split(90, 10), (10, 60));

@@ -173,14 +173,14 @@ mod tests {
     /// Every set of the budget's size under the caps.
     fn sets(table: &UrlTable, settings: &SelectionSettings) -> Vec<Vec<usize>> {
         let ids: Vec<UrlId> = table.ids().collect();
-        let fits = |set: &Vec<usize>| {
-            let groups = CapGroups::new(settings.caps, &ids, SoFar::start(table));
+        let groups = CapGroups::new(settings.caps, &ids, SoFar::start(table));
+        let all = (0..1_u32 << ids.len())
+            .map(|set| (0..ids.len()).filter(|at| set >> at & 1 == 1).collect::<Vec<usize>>());
+        let fitting = all.filter(|set| {
             let mut counter = groups.counter(4);
             set.len() <= 4 && set.iter().all(|&at| counter.take(ids[at]).is_ok())
-        };
-        let all = (0..1_u32 << ids.len())
-            .map(|set| (0..ids.len()).filter(|at| set >> at & 1 == 1).collect());
-        all.filter(fits).collect()
+        });
+        fitting.collect()
     }
 
     #[test]
@@ -234,10 +234,10 @@ mod tests {
     fn what_is_drawn_at_random_takes_no_place_of_a_pick() {
         let (table, urls) = frontier(10);
         let coverage = Coverage::random(urls.len(), &mut ChaCha8Rng::seed_from_u64(7));
-        let picks = |explore| {
+        let [none, half] = [0.0, 0.5].map(|explore| {
             let settings = settings(Caps::default(), explore);
             greedy(&urls, &mut coverage.clone(), SoFar::start(&table), &settings)
-        };
-        assert_eq!(picks(0.5), picks(0.0)[..2]);
+        });
+        assert_eq!(half, none[..2]);
     }
 }

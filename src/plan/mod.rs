@@ -298,15 +298,13 @@ mod tests {
         let weighted: Vec<(&str, f64)> =
             names.iter().zip(0..).map(|(name, at)| (name.as_str(), f64::from(40 - at))).collect();
         let (urls, ranking) = frontier(&weighted);
-        let drawn = |budget, explore| {
+        for (budget, explore, from_pools, drawn) in
+            [(1, 0.02, 1, 0), (2, 0.02, 1, 0), (3, 0.02, 1, 0), (4, 0.02, 1, 0), (8, 1.0, 8, 8)]
+        {
             let batch = select(&ranking, SoFar::start(&urls), &settings(budget, None, explore));
-            let pools = batch.picks.iter().filter(|pick| pick.pool.is_drawn()).count();
-            (pools, batch.drawn())
-        };
-        for budget in 1..=4 {
-            assert_eq!(drawn(budget, 0.02), (1, 0), "{budget}");
+            let pools = batch.picks.iter().filter(|pick| pick.pool.is_drawn());
+            assert_eq!((pools.count(), batch.drawn()), (from_pools, drawn), "{budget}");
         }
-        assert_eq!(drawn(8, 1.0), (8, 8));
     }
 
     #[test]
@@ -346,6 +344,12 @@ mod tests {
         }
     }
 
+    /// Whether ten URLs at most pass no cap.
+    fn fits(groups: &CapGroups, set: &[UrlEstimate]) -> bool {
+        let mut counter = groups.counter(10);
+        set.iter().all(|member| counter.take(member.url).is_ok())
+    }
+
     #[test]
     fn with_queues_by_address_greedy_has_half_of_the_best_set_at_least() {
         // Domains and addresses cross. Every subset is tried, for random weights.
@@ -367,17 +371,13 @@ mod tests {
             let ids: Vec<UrlId> = urls.ids().collect();
             let groups = CapGroups::new(caps, &ids, so_far);
             assert!(groups.most_urls() >= 2, "of four");
-            let fits = |set: &[UrlEstimate]| {
-                let mut counter = groups.counter(10);
-                set.iter().all(|member| counter.take(member.url).is_ok())
-            };
             // Drawn or not, no cap is passed.
             for explore in [0.0, 0.5, 1.0] {
                 let settings = SelectionSettings { caps, explore, ..SelectionSettings::new(10) };
                 let batch = select(&ranking, so_far, &settings);
                 let picked: Vec<UrlEstimate> =
                     batch.picks.iter().map(|pick| pick.estimate).collect();
-                assert!(fits(&picked), "{picked:?}");
+                assert!(fits(&groups, &picked), "{picked:?}");
                 if explore > 0.0 {
                     continue;
                 }
@@ -386,7 +386,7 @@ mod tests {
                 for set in 0..1u32 << 10 {
                     let members = (0..10).filter(|i| set >> i & 1 == 1).map(|i| ranking[i]);
                     let members: Vec<UrlEstimate> = members.collect();
-                    if members.len() <= 4 && fits(&members) {
+                    if members.len() <= 4 && fits(&groups, &members) {
                         best = best.max(members.iter().map(|member| member.estimate).sum());
                     }
                 }
@@ -435,6 +435,11 @@ mod tests {
         );
     }
 
+    fn revisit(url: UrlId, estimate: f64, priority: f64) -> Revisit {
+        let (impact, chance, value, inlinks) = (10.0, 0.5, 0.0, 0);
+        Revisit { url, impact, chance, value, estimate, priority, inlinks }
+    }
+
     #[test]
     fn pages_are_fetched_again_by_their_share_or_where_they_are_worth_more() {
         let (mut urls, ranking) = frontier(&[
@@ -442,37 +447,31 @@ mod tests {
             ("https://a.test/2", 3.0),
             ("https://b.test/3", 1.0),
         ]);
-        let mut revisit = |url: &str, value: f64, priority: f64| Revisit {
-            url: urls.insert(url, ""),
-            impact: 10.0,
-            chance: 0.5,
-            value: 0.0,
-            estimate: value,
-            priority,
-            inlinks: 0,
-        };
         // In the order of their priority, which is not that of their value.
         let again = [("https://a.test/x", 2.0, 8.0), ("https://b.test/y", 5.0, 4.0)];
-        let again = again.map(|(url, value, priority)| revisit(url, value, priority)).to_vec();
-        let picked = |share, budget, per_host| {
-            let settings = SelectionSettings { revisit: share, ..settings(budget, per_host, 0.0) };
+        let again =
+            again.map(|(url, value, priority)| revisit(urls.insert(url, ""), value, priority));
+        let (none, auto, share) = (RevisitShare::None, RevisitShare::Auto, RevisitShare::Share);
+        for (revisit, budget, per_host, expected) in [
+            (none, 5, None, "123"),
+            (auto, 3, None, "12x"),
+            (auto, 5, None, "12xy3"),
+            // Caps count both.
+            (auto, 5, Some(1), "1y"),
+            (share(0.5), 4, None, "1x2y"),
+            (share(1.0), 2, None, "xy"),
+            // No place is left empty.
+            (share(1.0), 4, None, "xy12"),
+            (share(0.01), 5, None, "123xy"),
+        ] {
+            let settings = SelectionSettings { revisit, ..settings(budget, per_host, 0.0) };
             let batch = select_whole(ranking.clone(), &again, SoFar::start(&urls), &settings);
-            assert_eq!(
-                batch.revisits(),
-                batch.picks.iter().filter(|p| p.frontier_rank == 0).count()
-            );
-            let names = batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
-            names.map(|url| url.rsplit('/').next().unwrap()).collect::<Vec<_>>().concat()
-        };
-        let auto = RevisitShare::Auto;
-        assert_eq!(picked(RevisitShare::None, 5, None), "123");
-        assert_eq!(picked(auto, 3, None), "12x");
-        assert_eq!(picked(auto, 5, None), "12xy3");
-        assert_eq!(picked(auto, 5, Some(1)), "1y", "caps count both");
-        assert_eq!(picked(RevisitShare::Share(0.5), 4, None), "1x2y");
-        assert_eq!(picked(RevisitShare::Share(1.0), 2, None), "xy");
-        assert_eq!(picked(RevisitShare::Share(1.0), 4, None), "xy12", "no place is left empty");
-        assert_eq!(picked(RevisitShare::Share(0.01), 5, None), "123xy");
+            let unranked = batch.picks.iter().filter(|pick| pick.frontier_rank == 0);
+            assert_eq!(batch.revisits(), unranked.count());
+            let picked = batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
+            let picked: String = picked.map(|url| url.rsplit('/').next().unwrap()).collect();
+            assert_eq!(picked, expected, "{revisit:?} {budget}");
+        }
     }
 
     #[test]

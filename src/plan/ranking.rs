@@ -61,7 +61,7 @@ impl<'a> Ranking<'a> {
                 before[behind.partition_point(|other| order(other, key).is_le())] += 1;
             }
         }
-        let place = |place: usize| {
+        let ranked = places.iter().map(|&place| {
             let key = self.keys[place];
             let rank = if place < self.sorted {
                 place
@@ -70,8 +70,8 @@ impl<'a> Ranking<'a> {
                 self.sorted + before[..=at].iter().sum::<usize>()
             };
             (rank, self.frontier[key.1 as usize])
-        };
-        places.iter().map(|&at| place(at)).collect()
+        });
+        ranked.collect()
     }
 }
 

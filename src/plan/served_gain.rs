@@ -284,12 +284,11 @@ mod tests {
 
     /// Scores of bin 0 are 0.5, those of bin 1 are 1, those of bin 2 evenly spread up to 2.
     fn levels() -> ScoreLevels {
-        let share_above = |bin, score: f64| match bin {
+        ScoreLevels::new(3, 2.0, |bin, score| match bin {
             0 => f64::from(u8::from(score < 0.5)),
             1 => f64::from(u8::from(score < 1.0)),
             _ => 1.0 - score / 2.0,
-        };
-        ScoreLevels::new(3, 2.0, share_above)
+        })
     }
 
     fn gain(places: &Places, levels: &ScoreLevels, bin: usize) -> f64 {

@@ -56,11 +56,11 @@ pub(crate) fn pages_by_record(pages: &PageTable, end: u32) -> Vec<u32> {
         }
     }
     let mut current = 0;
-    let sum = |change: &i32| {
+    let sums = changes[..=end as usize].iter().map(|change| {
         current += change;
         current as u32
-    };
-    changes[..=end as usize].iter().map(sum).collect()
+    });
+    sums.collect()
 }
 
 /// A pick of a plan, or what a plan could have picked, with what was expected of it.
@@ -342,19 +342,9 @@ pub(crate) fn close(
     (before, after): (&ServedLists, &ServedLists),
 ) -> Closed {
     let own: HashSet<UrlId> = open.picks.iter().map(|pick| pick.url).collect();
-    let of_pick = |(&pick, &state): (&PlannedPick, &PickState)| {
-        let page = page_by(pages, pick.url);
-        // What another pick is for counts once.
-        let (state, page) = match state {
-            PickState::LedToNew if own.contains(&page) => (PickState::Redirected, pick.url),
-            state => (state, page),
-        };
-        // What a page has in the lists is no success of a visit that brought nothing new.
-        let counts = pick.pool != Pool::Revisit || state == PickState::Changed;
-        let realised = if counts { impact[page.index()] } else { 0.0 };
-        ClosedPick { pick, state, page, realised }
-    };
-    let picks: Vec<ClosedPick> = open.picks.iter().zip(states).map(of_pick).collect();
+    let picks = open.picks.iter().zip(states);
+    let picks: Vec<ClosedPick> =
+        picks.map(|(pick, state)| closed_pick(*pick, *state, pages, &own, impact)).collect();
     let revisits = revisits(&open.revisits, &picks);
     let came = picks.iter().filter(|closed| closed.state.is_new_page());
     let came: HashMap<UrlId, &ClosedPick> = came.map(|closed| (closed.pick.url, closed)).collect();
@@ -366,6 +356,26 @@ pub(crate) fn close(
     }
     let queries = query_outcomes(before, after);
     Closed { picks, pairs, queries, revisits, taken: before.taken(), pages: pages.len() }
+}
+
+/// What became of a pick, given the URLs that are `own` picks of the plan; `impact` is that of pages, by URL.
+fn closed_pick(
+    pick: PlannedPick,
+    state: PickState,
+    pages: &PageTable,
+    own: &HashSet<UrlId>,
+    impact: &[f64],
+) -> ClosedPick {
+    let page = page_by(pages, pick.url);
+    // What another pick is for counts once.
+    let (state, page) = match state {
+        PickState::LedToNew if own.contains(&page) => (PickState::Redirected, pick.url),
+        state => (state, page),
+    };
+    // What a page has in the lists is no success of a visit that brought nothing new.
+    let counts = pick.pool != Pool::Revisit || state == PickState::Changed;
+    let realised = if counts { impact[page.index()] } else { 0.0 };
+    ClosedPick { pick, state, page, realised }
 }
 
 /// What became of re-visits; none if there were none.

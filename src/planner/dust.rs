@@ -118,37 +118,22 @@ pub(crate) fn propose(
         .par_iter()
         .map(|(host, answered)| Host::new(answered).rules(spellings.at(host), support))
         .collect();
-    let mut everywhere: BTreeMap<&Difference, Evidence> = BTreeMap::new();
-    let mut denied: BTreeSet<&Difference> = BTreeSet::new();
-    for (difference, evidence) in found.iter().flatten() {
-        everywhere.entry(difference).or_default().add(evidence);
-        if evidence.other >= support.pairs && evidence.precision() < support.precision {
-            denied.insert(difference);
-        }
-    }
-    let of_rule = |rule: &SpellingRule| match &rule.host {
-        None => everywhere.get(&rule.difference).cloned(),
-        Some(host) => {
-            let at = hosts.binary_search_by_key(&host.as_str(), |(host, _)| host).ok()?;
-            found[at].get(&rule.difference).cloned()
-        }
-    };
+    let names = hosts.iter().map(|(host, _)| *host).collect();
+    let findings = Findings::new(names, &found, support);
     let known = accepted.iter().map(|rule| Supported {
         rule: rule.clone(),
-        evidence: of_rule(rule).unwrap_or_default(),
+        evidence: findings.of_rule(rule).cloned().unwrap_or_default(),
         accepted: true,
     });
-    let is_general = |difference: &Difference| {
-        let evidence = &everywhere[difference];
-        evidence.hosts >= HOSTS && evidence.holds(support) && !denied.contains(difference)
-    };
-    let general = everywhere.iter().filter(|(difference, _)| is_general(difference));
+    let everywhere = findings.everywhere.iter();
+    let general = everywhere.filter(|(difference, _)| findings.is_general(difference));
     let general = general.map(|(&difference, evidence)| (None, difference, evidence));
     let of_hosts = hosts.iter().zip(&found).flat_map(|((host, _), found)| {
         found.iter().map(move |(difference, evidence)| (Some(*host), difference, evidence))
     });
-    let of_hosts = of_hosts
-        .filter(|(_, difference, evidence)| evidence.holds(support) && !is_general(difference));
+    let of_hosts = of_hosts.filter(|(_, difference, evidence)| {
+        evidence.holds(support) && !findings.is_general(difference)
+    });
     let mut new: Vec<Supported> = general
         .chain(of_hosts)
         .filter(|(host, difference, _)| !spellings.at(host.unwrap_or_default()).holds(difference))
@@ -160,6 +145,52 @@ pub(crate) fn propose(
         .collect();
     new.sort_by(|a, b| b.evidence.same.cmp(&a.evidence.same).then_with(|| a.rule.cmp(&b.rule)));
     known.chain(new).collect()
+}
+
+/// What pages say of differences, at each host and at all of them.
+struct Findings<'a> {
+    /// Names of hosts, in order.
+    hosts: Vec<&'a str>,
+    of_host: &'a [BTreeMap<Difference, Evidence>],
+    everywhere: BTreeMap<&'a Difference, Evidence>,
+    /// What does matter at some host.
+    denied: BTreeSet<&'a Difference>,
+    support: Support,
+}
+
+impl<'a> Findings<'a> {
+    fn new(
+        hosts: Vec<&'a str>,
+        of_host: &'a [BTreeMap<Difference, Evidence>],
+        support: Support,
+    ) -> Self {
+        let mut everywhere: BTreeMap<&Difference, Evidence> = BTreeMap::new();
+        let mut denied: BTreeSet<&Difference> = BTreeSet::new();
+        for (difference, evidence) in of_host.iter().flatten() {
+            everywhere.entry(difference).or_default().add(evidence);
+            if evidence.other >= support.pairs && evidence.precision() < support.precision {
+                denied.insert(difference);
+            }
+        }
+        Self { hosts, of_host, everywhere, denied, support }
+    }
+
+    /// What is said of a rule; none if that is nothing.
+    fn of_rule(&self, rule: &SpellingRule) -> Option<&Evidence> {
+        match &rule.host {
+            None => self.everywhere.get(&rule.difference),
+            Some(host) => {
+                let at = self.hosts.binary_search(&host.as_str()).ok()?;
+                self.of_host[at].get(&rule.difference)
+            }
+        }
+    }
+
+    /// Whether a difference is ignored at all hosts.
+    fn is_general(&self, difference: &Difference) -> bool {
+        let evidence = &self.everywhere[difference];
+        evidence.hosts >= HOSTS && evidence.holds(self.support) && !self.denied.contains(difference)
+    }
 }
 
 /// Pages of a host, in the order in which they were fetched.
@@ -175,14 +206,9 @@ impl<'a> Host<'a> {
         for (_, difference) in Difference::NAMED {
             all.insert(difference);
         }
-        let stem = |address: &str| {
-            let key = all.key(address).to_lowercase();
-            key.split(['?', ';']).next().map(|stem| xxh3_64(stem.as_bytes()))
-        };
-        let is_itself = |one: &&&Answered<'_>| match one.target {
-            Some(target) => stem(one.url) == stem(target),
-            None => true,
-        };
+        let stem = |address: &str| stem(&all, address);
+        let is_itself =
+            |one: &&&Answered<'_>| one.target.is_none_or(|target| stem(one.url) == stem(target));
         let mut stems: HashMap<u64, BTreeSet<Option<u64>>> = HashMap::new();
         for one in answered.iter().filter(is_itself) {
             let stems = stems.entry(one.text).or_default();
@@ -231,22 +257,29 @@ impl<'a> Host<'a> {
         for (at, page) in self.pages.iter().enumerate() {
             by_key.entry(hash(ignored, page.url)).or_default().push(at);
         }
-        let of = |(difference, having): &(Difference, Option<Vec<usize>>)| {
+        let said = self.differences.iter().filter_map(|(difference, having)| {
             let more = ignored.with(difference);
-            let pages: BTreeSet<usize> = match having {
-                // And those that are the same without it.
-                Some(having) => {
-                    let keys = having.iter().map(|at| hash(&more, self.pages[*at].url));
-                    let keys: BTreeSet<u64> = keys.collect();
-                    let beside = keys.iter().filter_map(|key| by_key.get(key)).flatten();
-                    beside.chain(having).copied().collect()
-                }
+            let pages = match having {
+                Some(having) => self.with_counterparts(having, &more, &by_key),
                 None => (0..self.pages.len()).collect(),
             };
             let evidence = self.compare(&pages, &ignored.without(difference), &more);
             (evidence.same + evidence.other > 0).then(|| (difference.clone(), evidence))
-        };
-        self.differences.iter().filter_map(of).collect()
+        });
+        said.collect()
+    }
+
+    /// Pages that have a parameter, and those that are the same without it: `more` ignores it, `by_key` does not.
+    fn with_counterparts(
+        &self,
+        having: &[usize],
+        more: &Ignored,
+        by_key: &HashMap<u64, Vec<usize>>,
+    ) -> BTreeSet<usize> {
+        let keys = having.iter().map(|at| hash(more, self.pages[*at].url));
+        let keys: BTreeSet<u64> = keys.collect();
+        let beside = keys.iter().filter_map(|key| by_key.get(key)).flatten();
+        beside.chain(having).copied().collect()
     }
 
     /// Compares pages that `more` ignores the difference of, and `fewer` does not.
@@ -287,6 +320,12 @@ fn hash(ignored: &Ignored, address: &str) -> u64 {
     xxh3_64(ignored.key(address).as_bytes())
 }
 
+/// A hash of an address up to its parameters, in lower case.
+fn stem(ignored: &Ignored, address: &str) -> Option<u64> {
+    let key = ignored.key(address).to_lowercase();
+    key.split(['?', ';']).next().map(|stem| xxh3_64(stem.as_bytes()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,11 +343,18 @@ mod tests {
             .collect();
         let accepted: Vec<SpellingRule> =
             accepted.iter().map(|rule| rule.parse().unwrap()).collect();
-        let told = |one: &Supported| {
+        let found = propose(&answered, &accepted, SUPPORT).into_iter().map(|one| {
             let state = if one.accepted { "accepted " } else { "" };
             format!("{state}{} {} {}", one.rule, one.evidence.same, one.evidence.other)
-        };
-        propose(&answered, &accepted, SUPPORT).iter().map(told).collect()
+        });
+        found.collect()
+    }
+
+    /// The same of URLs that are made.
+    fn proposed_of(accepted: &[&str], pages: &[(String, u64)]) -> Vec<String> {
+        let pages: Vec<(&str, u64)> =
+            pages.iter().map(|(url, text)| (url.as_str(), *text)).collect();
+        proposed(accepted, &pages)
     }
 
     #[test]
@@ -399,20 +445,14 @@ mod tests {
         for (at, host) in (1..).zip(&hosts[..3]) {
             urls.extend([(url(host, "?utm=1"), at), (url(host, "?utm=2"), at)]);
         }
-        let pages = |urls: &[(String, u64)]| {
-            let pages: Vec<(&str, u64)> =
-                urls.iter().map(|(url, text)| (url.as_str(), *text)).collect();
-            proposed(&[], &pages)
-        };
-        assert_eq!(pages(&urls), ["utm=@* 3 0"]);
+        assert_eq!(proposed_of(&[], &urls), ["utm=@* 3 0"]);
         // Who accepted it for all hosts is not asked for one.
         urls.push((url("a", "?utm=3"), 1));
-        let all: Vec<(&str, u64)> = urls.iter().map(|(url, text)| (url.as_str(), *text)).collect();
-        assert_eq!(proposed(&["utm=@*"], &all), ["accepted utm=@* 4 0"]);
+        assert_eq!(proposed_of(&["utm=@*"], &urls), ["accepted utm=@* 4 0"]);
         urls.extend((10..13).map(|at| (url("d", &format!("?utm={at}")), at)));
         // One page is not enough for a host, whatever the number of its spellings.
-        assert!(pages(&urls).is_empty());
+        assert!(proposed_of(&[], &urls).is_empty());
         urls.extend([(url("a", "x?utm=1"), 9), (url("a", "x"), 9)]);
-        assert_eq!(pages(&urls), ["utm=@a.test 3 0"]);
+        assert_eq!(proposed_of(&[], &urls), ["utm=@a.test 3 0"]);
     }
 }

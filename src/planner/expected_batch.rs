@@ -3,11 +3,11 @@
 
 use prospect_index::page::UrlId;
 
-use super::expected_impact::{BatchSize, ListChances, Lists, RealisedShares};
+use super::expected_impact::{BatchSize, ListChances, Lists, RealisedShares, Visible};
 use crate::estimate::predict_entry::{EntryPrediction, expected_entries, predict_entry};
 use crate::estimate::scored_pairs::ScoredPairs;
+use crate::plan::Batch;
 use crate::plan::explore::Pool;
-use crate::plan::{Batch, Pick};
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, QueryId};
@@ -48,24 +48,29 @@ impl Expecting<'_> {
         let of_query = pairs.iter().flatten().map(|pair| (pair.pair.query, pair.chance));
         let chances = self.chances(of_query, new);
         let visible = self.shares.by_query(&chances);
-        let of_pair = |pair: &EntryPrediction| {
-            let query = pair.pair.query.index();
-            let seen = visible[query].of_chance * self.served.places().mean();
-            pair.chance * self.queries[query].frequency * seen
-        };
         let unforeseen = visible.iter().zip(self.queries);
         let unforeseen: f64 =
             unforeseen.map(|(visible, query)| query.frequency * visible.unforeseen).sum();
         let of_new = unforeseen / new.max(1) as f64;
-        let of_url = |(pick, pairs): (&Pick, &Vec<EntryPrediction>)| {
-            let foreseen: f64 = pairs.iter().map(of_pair).sum();
+        let of_url = batch.picks.iter().zip(&pairs).map(|(pick, pairs)| {
+            let foreseen = self.foreseen(pairs, &visible);
             if pick.pool == Pool::Revisit { foreseen } else { foreseen + of_new }
-        };
+        });
         ExpectedBatch {
             impact: self.shares.expected(&chances),
-            of_url: batch.picks.iter().zip(&pairs).map(of_url).collect(),
+            of_url: of_url.collect(),
             of_query: visible.iter().map(|visible| visible.visibility).collect(),
         }
+    }
+
+    /// Impact that these pairs are expected to have in lists at the close, where so much of a batch is visible by query.
+    fn foreseen(&self, pairs: &[EntryPrediction], visible: &[Visible]) -> f64 {
+        let of_pairs = pairs.iter().map(|pair| {
+            let query = pair.pair.query.index();
+            let seen = visible[query].of_chance * self.served.places().mean();
+            pair.chance * self.queries[query].frequency * seen
+        });
+        of_pairs.sum()
     }
 
     /// Impact that these URLs are expected to have in lists at the close.

@@ -94,6 +94,15 @@ impl Said {
     fn wanted(&self, foreseen: f64, unforeseen: f64) -> f64 {
         foreseen * self.foreseen + unforeseen * self.alike
     }
+
+    /// The same, where a list has `most` for the batch.
+    fn visible(&self, foreseen: f64, unforeseen: f64, most: f64) -> Visible {
+        let wanted = self.wanted(foreseen, unforeseen);
+        let visibility = wanted.min(most);
+        let kept = if wanted > 0.0 { visibility / wanted } else { 1.0 };
+        let unforeseen = kept * unforeseen * self.alike;
+        Visible { visibility, of_chance: kept * foreseen, unforeseen }
+    }
 }
 
 /// What is said of a batch before it is fetched.
@@ -120,12 +129,11 @@ impl ListChances {
         let mut visible = vec![0.0; places.k + 1];
         (1..=places.k).for_each(|rank| visible[rank] = visible[rank - 1] + places.at(rank));
         let of_collection = picks / pages.max(1.0);
-        let said = |(query, &taken): (&Query, &u32)| Said {
-            frequency: query.frequency,
-            foreseen: 0.0,
-            alike: visible[(taken as usize).min(places.k)] * of_collection,
-        };
-        let mut of_query: Vec<Said> = queries.iter().zip(taken).map(said).collect();
+        let mut of_query = Vec::with_capacity(queries.len());
+        for (query, &taken) in queries.iter().zip(taken) {
+            let alike = visible[(taken as usize).min(places.k)] * of_collection;
+            of_query.push(Said { frequency: query.frequency, foreseen: 0.0, alike });
+        }
         for (query, chance) in chances {
             of_query[query.index()].foreseen += chance * places.mean();
         }
@@ -342,14 +350,8 @@ impl RealisedShares {
     /// By query, what a batch is expected to have in its list.
     pub(crate) fn by_query(&self, chances: &ListChances) -> Vec<Visible> {
         let (foreseen, unforeseen) = (self.foreseen.mean(), self.unforeseen.mean());
-        let visible = |said: &Said| {
-            let wanted = said.wanted(foreseen, unforeseen);
-            let visibility = wanted.min(chances.most);
-            let kept = if wanted > 0.0 { visibility / wanted } else { 1.0 };
-            let unforeseen = kept * unforeseen * said.alike;
-            Visible { visibility, of_chance: kept * foreseen, unforeseen }
-        };
-        chances.of_query.iter().map(visible).collect()
+        let lists = chances.of_query.iter();
+        lists.map(|said| said.visible(foreseen, unforeseen, chances.most)).collect()
     }
 
     /// The interval that holds 95 % of what a change of the batch comes to at the close, whose gains and losses are
@@ -442,19 +444,20 @@ mod tests {
         assert_eq!(of(&[], 1_000).ceiling, 80.0);
     }
 
+    /// Of so many pages beside 100, one of which has this chance to be in a list.
+    fn beside_hundred(pages: f64, chance: f64) -> ListChances {
+        let lists = Lists { queries: &queries(&[10.0]), taken: &[10], places: Places::from(10) };
+        let pairs = std::iter::once((QueryId(0), chance));
+        ListChances::new(pairs, BatchSize::beside(100, pages), lists)
+    }
+
     #[test]
     fn half_a_page_brings_half_of_what_one_may() {
-        let (queries, places) = (queries(&[10.0]), Places::from(10));
-        let lists = Lists { queries: &queries, taken: &[10], places };
-        let of = |pages: f64, chance: f64| {
-            let pairs = std::iter::once((QueryId(0), chance));
-            ListChances::new(pairs, BatchSize::beside(100, pages), lists)
-        };
-        assert_eq!(of(0.5, 0.5).impact(1.0, 0.0), 5.0);
-        assert_eq!(of(0.5, 0.9).impact(1.0, 0.0), 5.0, "it is half a page at most");
-        assert_eq!(of(0.0, 0.0).ceiling, 0.0);
-        assert_eq!(of(9.5, 0.0).ceiling, 95.0);
-        assert_eq!(of(10.5, 0.0).ceiling, 100.0);
+        assert_eq!(beside_hundred(0.5, 0.5).impact(1.0, 0.0), 5.0);
+        assert_eq!(beside_hundred(0.5, 0.9).impact(1.0, 0.0), 5.0, "it is half a page at most");
+        assert_eq!(beside_hundred(0.0, 0.0).ceiling, 0.0);
+        assert_eq!(beside_hundred(9.5, 0.0).ceiling, 95.0);
+        assert_eq!(beside_hundred(10.5, 0.0).ceiling, 100.0);
     }
 
     #[test]
@@ -514,16 +517,17 @@ mod tests {
         assert!(shares.unforeseen.mean() > 0.5);
     }
 
+    /// What is expected, before an outcome, of 20 picks with these chances to enter the only list.
+    fn of_twenty(pairs: &[(u32, f64)]) -> ExpectedImpact {
+        let batch = chances(pairs, 20, &queries(&[7.0]), Places::from(10));
+        RealisedShares::learned(std::iter::empty(), 7.0).expected(&batch).enters
+    }
+
     #[test]
     fn of_few_entries_none_may_come_and_one_is_no_surprise() {
-        let queries = queries(&[7.0]);
-        let expected = |pairs: &[(u32, f64)]| {
-            let batch = chances(pairs, 20, &queries, Places::from(10));
-            RealisedShares::learned(std::iter::empty(), 7.0).expected(&batch).enters
-        };
-        let few = expected(&[(0, 0.5); 4]);
+        let few = of_twenty(&[(0, 0.5); 4]);
         assert!(few.low == 0.0 && few.high > 2.0 * few.impact, "{few:?}");
-        let none = expected(&[]);
+        let none = of_twenty(&[]);
         assert!(none.low == 0.0 && none.high > 7.0, "{none:?}");
     }
 
@@ -541,14 +545,13 @@ mod tests {
     fn what_pages_lead_to_is_expected_as_it_came_of_earlier_ones() {
         let queries = queries(&[1.0; 100]);
         let chances = entering(900, &queries);
-        let known = |predicted, realised| CycleImpact {
-            led_to: Some(LedTo { predicted, realised }),
-            ..cycle(&chances, 900.0, 900.0)
-        };
         near(learned(&[]).leads_to(90.0), 30.0);
-        let shares = learned(&[known(1e6, 1e5); 20]);
-        near(shares.leads_to(90.0), 9.0);
-        near(learned(&[cycle(&chances, 900.0, 900.0); 20]).leads_to(90.0), 30.0);
+        let mut cycles = [cycle(&chances, 900.0, 900.0); 20];
+        near(learned(&cycles).leads_to(90.0), 30.0);
+        for cycle in &mut cycles {
+            cycle.led_to = Some(LedTo { predicted: 1e6, realised: 1e5 });
+        }
+        near(learned(&cycles).leads_to(90.0), 9.0);
     }
 
     #[test]

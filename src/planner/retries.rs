@@ -394,6 +394,10 @@ mod tests {
             retries
         }
 
+        fn in_frontier(&self, url: &str) -> bool {
+            self.known.pages.in_frontier(self.known.urls.get(url).unwrap())
+        }
+
         fn wait(&self, url: &str) -> Option<Wait> {
             let id = self.known.urls.get(url).unwrap();
             self.retries().wait(&self.known, id)
@@ -446,11 +450,7 @@ mod tests {
         let urls: Vec<String> = (0..fates.len()).map(|at| format!("https://h{at}.test/")).collect();
         let records: Vec<(&str, u16)> = urls.iter().map(String::as_str).zip(fates).collect();
         crawl.cycle(&records);
-        let in_frontier = |url: &String| {
-            let id = crawl.known.urls.get(url).unwrap();
-            crawl.known.pages.in_frontier(id)
-        };
-        let found: Vec<bool> = urls.iter().map(in_frontier).collect();
+        let found: Vec<bool> = urls.iter().map(|url| crawl.in_frontier(url)).collect();
         assert_eq!(found, [[false; 7].as_slice(), &[true; 6]].concat());
     }
 

@@ -37,20 +37,9 @@ impl Changes {
     /// Pages whose text is in some list, the best to fetch again first; `impact` is by URL, and new URLs have an
     /// estimate of `estimate` for each impact that they are expected to have.
     pub(crate) fn revisits(&self, impact: &[f64], estimate: f64, urls: &UrlTable) -> Vec<Revisit> {
-        let revisit = |&ChangingPage { url, change, inlinks }: &ChangingPage| {
-            let (impact, chance) = (impact[url.index()], change.chance());
-            let value = impact * chance * change.current_share(self.horizon);
-            Revisit {
-                url,
-                impact,
-                chance,
-                value,
-                estimate: value * estimate,
-                priority: impact * change.visit_value(),
-                inlinks,
-            }
-        };
-        let mut revisits: Vec<Revisit> = self.pages.iter().map(revisit).collect();
+        let pages = self.pages.iter();
+        let mut revisits: Vec<Revisit> =
+            pages.map(|page| self.revisit(page, impact[page.url.index()], estimate)).collect();
         revisits.retain(|revisit| revisit.impact > 0.0);
         revisits.sort_unstable_by(|a, b| {
             // What was fetched just now has no priority.
@@ -58,6 +47,22 @@ impl Changes {
             order.then_with(|| urls.url(a.url).cmp(urls.url(b.url)))
         });
         revisits
+    }
+
+    /// A page that has this impact, where each impact has an estimate of `estimate`.
+    fn revisit(&self, page: &ChangingPage, impact: f64, estimate: f64) -> Revisit {
+        let &ChangingPage { url, change, inlinks } = page;
+        let chance = change.chance();
+        let value = impact * chance * change.current_share(self.horizon);
+        Revisit {
+            url,
+            impact,
+            chance,
+            value,
+            estimate: value * estimate,
+            priority: impact * change.visit_value(),
+            inlinks,
+        }
     }
 }
 
@@ -84,11 +89,12 @@ pub(crate) struct Revisited {
 impl Revisited {
     /// If all of them are made.
     pub(crate) fn expected(revisits: &[PlannedRevisit]) -> Self {
-        let add = |sum: Self, revisit: &PlannedRevisit| Self {
-            changed: sum.changed + revisit.chance,
-            impact: sum.impact + revisit.chance * revisit.impact,
-        };
-        revisits.iter().fold(Self::default(), add)
+        let mut all = Self::default();
+        for revisit in revisits {
+            all.changed += revisit.chance;
+            all.impact += revisit.chance * revisit.impact;
+        }
+        all
     }
 }
 

@@ -143,13 +143,9 @@ impl Scope {
     /// # Errors
     /// See [`Scope::with`].
     pub(crate) fn compile(&self) -> Result<CompiledScope, ScopeError> {
-        let compile = |all: &[String]| {
-            let set = RegexSetBuilder::new(all).size_limit(COMPILED_BYTES).build();
-            set.map_err(|error| ScopeError(error.to_string()))
-        };
         Ok(CompiledScope {
-            include: compile(&self.include)?,
-            exclude: compile(&self.exclude)?,
+            include: expressions(&self.include)?,
+            exclude: expressions(&self.exclude)?,
             types: self.types.clone(),
             hosts: self.hosts.iter().cloned().collect(),
             domains: self.domains.iter().cloned().collect(),
@@ -201,6 +197,12 @@ impl Scope {
     }
 }
 
+/// A list of expressions, to be asked which match.
+fn expressions(all: &[String]) -> Result<RegexSet, ScopeError> {
+    let set = RegexSetBuilder::new(all).size_limit(COMPILED_BYTES).build();
+    set.map_err(|error| ScopeError(error.to_string()))
+}
+
 impl CompiledScope {
     /// Whether a canonical URL is in scope.
     pub(crate) fn holds(&self, address: &str) -> bool {
@@ -250,6 +252,11 @@ mod tests {
         check([&[], &[], &[".PDF", "html"]], address, true);
     }
 
+    fn including(expression: &str) -> Result<Scope, ScopeError> {
+        let include = Some(vec![expression.to_owned()]);
+        Scope::default().with(ScopeChange { include, ..ScopeChange::default() })
+    }
+
     #[test]
     fn what_is_out_of_scope_is_held_back() {
         let retries = Retries::default();
@@ -258,10 +265,6 @@ mod tests {
         for address in ["https://a.test/1", "https://b.test/1", "https://a.test/2"] {
             known.urls.insert(address, "");
         }
-        let including = |expression: &str| {
-            let include = Some(vec![expression.to_owned()]);
-            Scope::default().with(ScopeChange { include, ..ScopeChange::default() })
-        };
         let scope = including("a.test").unwrap();
         assert_eq!(scope.hold_back(&known, Vec::new(), under_way).unwrap(), [true, false, true]);
         let within = vec![true, true, false];

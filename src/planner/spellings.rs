@@ -349,33 +349,42 @@ impl Spellings {
         within: &[bool],
         under_way: &UnderWay<'_>,
     ) -> Option<UrlId> {
-        let has_answered = |id: &UrlId| match known.pages.fetch(*id) {
-            Fetch::Page { .. } => true,
-            // It led to a page that is taken for the same.
-            Fetch::Redirected { seq } => known.pages.record(seq).is_some_and(|(target, _)| {
-                let key = |id| self.key(known.urls.url(id));
-                known.pages.page_seq(target).is_some() && key(target) == key(*id)
-            }),
-            Fetch::Never | Fetch::Failed { .. } => false,
-        };
         let may = |id: &UrlId| {
             known.pages.in_frontier(*id) && within.get(id.index()).copied().unwrap_or(true)
         };
-        let answered = alike.clone().filter(has_answered);
+        let answered = alike.clone().filter(|id| self.has_answered(known, *id));
         let answered = answered.min_by_key(|id| known.pages.page_seq(*id).is_none());
         let asked = || alike.clone().find(|id| under_way.in_flight.contains(id));
-        // Of those that do not wait that with the most links, of these the shortest, then the first.
-        let planned = || {
-            let tries = alike.clone().filter(may).map(|id| (id, under_way.retries.wait(known, id)));
-            let hopeful = tries.filter(|(_, wait)| *wait != Some(Wait::GivenUp));
-            let worth = |(id, wait): &(UrlId, Option<Wait>)| {
-                let length = known.urls.url(*id).len();
-                (wait.is_none(), known.links.all_inlinks(*id), Reverse(length), Reverse(*id))
-            };
-            hopeful.max_by_key(worth).map(|(id, _)| id)
-        };
-        answered.or_else(asked).or_else(planned)
+        let to_plan = || best_to_plan(known, alike.clone().filter(may), under_way.retries);
+        answered.or_else(asked).or_else(to_plan)
     }
+
+    /// Whether a URL gave a page, or led to one that is taken for the same.
+    fn has_answered(&self, known: &Known, id: UrlId) -> bool {
+        match known.pages.fetch(id) {
+            Fetch::Page { .. } => true,
+            Fetch::Redirected { seq } => known.pages.record(seq).is_some_and(|(target, _)| {
+                let key = |id| self.key(known.urls.url(id));
+                known.pages.page_seq(target).is_some() && key(target) == key(id)
+            }),
+            Fetch::Never | Fetch::Failed { .. } => false,
+        }
+    }
+}
+
+/// Of spellings in the frontier that do not wait that with the most links, of these the shortest, then the first.
+fn best_to_plan(
+    known: &Known,
+    spellings: impl Iterator<Item = UrlId>,
+    retries: &Retries,
+) -> Option<UrlId> {
+    let tries = spellings.map(|id| (id, retries.wait(known, id)));
+    let hopeful = tries.filter(|(_, wait)| *wait != Some(Wait::GivenUp));
+    let best = hopeful.max_by_key(|(id, wait)| {
+        let length = known.urls.url(*id).len();
+        (wait.is_none(), known.links.all_inlinks(*id), Reverse(length), Reverse(*id))
+    });
+    best.map(|(id, _)| id)
 }
 
 /// What decides between spellings beside their links.
@@ -446,14 +455,16 @@ mod tests {
         }
     }
 
+    /// Checks that a rule makes two spellings one.
+    fn check(name: &str, one: &str, other: &str) {
+        let spellings = Spellings::new(&rules(&[name]));
+        assert_ne!(one, other);
+        assert_eq!(spellings.key(one), spellings.key(other), "{name}");
+        assert!(Spellings::default().key(one).is_none());
+    }
+
     #[test]
     fn each_rule_makes_its_spellings_one() {
-        let check = |name: &str, one: &str, other: &str| {
-            let spellings = Spellings::new(&rules(&[name]));
-            assert_ne!(one, other);
-            assert_eq!(spellings.key(one), spellings.key(other), "{name}");
-            assert!(Spellings::default().key(one).is_none());
-        };
         check("scheme@a.test", "http://a.test/x", "https://a.test/x");
         check("www@a.test", "https://www.a.test/x", "https://a.test/x");
         check("slash@*", "https://a.test/x/", "https://a.test/x");
@@ -480,9 +491,22 @@ mod tests {
         assert_eq!(spellings.key("https://c.test/"), None);
     }
 
+    /// Checks which of five URLs may be planned, and that another one stands in for each that may not.
+    fn check_planned(known: &Known, within: Vec<bool>, in_flight: &[UrlId], expected: [bool; 5]) {
+        let spellings = Spellings::new(&rules(&["slash@a.test", "www@a.test"]));
+        let retries = Retries::default();
+        let in_flight = &UnderWay::new(in_flight, &retries);
+        for at in (0..5).map(UrlId) {
+            let stand_in = spellings.stand_in(known, at, &within, in_flight);
+            let may = within.get(at.index()).copied().unwrap_or(true);
+            let is_known = !known.pages.in_frontier(at);
+            assert!(!may || is_known || stand_in.is_some() != expected[at.index()], "{at:?}");
+        }
+        assert_eq!(spellings.hold_back(known, within, in_flight), expected);
+    }
+
     #[test]
     fn one_spelling_of_a_page_is_planned() {
-        let spellings = Spellings::new(&rules(&["slash@a.test", "www@a.test"]));
         let mut known = known(&[
             "https://a.test/x",
             "https://a.test/x/",
@@ -491,39 +515,28 @@ mod tests {
             "https://a.test/",
         ]);
         known.links.push(UrlId(4), UrlId(1), 0, "x");
-        let check = |known: &Known, within: Vec<bool>, in_flight: &[UrlId], expected: [bool; 5]| {
-            let retries = Retries::default();
-            let in_flight = &UnderWay::new(in_flight, &retries);
-            assert_eq!(spellings.hold_back(known, within.clone(), in_flight), expected);
-            for at in (0..5).map(UrlId) {
-                let stand_in = spellings.stand_in(known, at, &within, in_flight);
-                let may = within.get(at.index()).copied().unwrap_or(true);
-                let is_known = !known.pages.in_frontier(at);
-                assert!(!may || is_known || stand_in.is_some() != expected[at.index()], "{at:?}");
-            }
-        };
         // The one that most pages link to,
-        check(&known, Vec::new(), &[], [false, true, false, true, true]);
+        check_planned(&known, Vec::new(), &[], [false, true, false, true, true]);
         // of those that may be planned; the first, if all have as many.
         let within = vec![true, false, true, true, true];
-        check(&known, within, &[], [true, false, false, true, true]);
+        check_planned(&known, within, &[], [true, false, false, true, true]);
         // None beside one in flight, or one that was fetched or moved.
-        check(&known, Vec::new(), &[UrlId(2)], [false, false, true, true, true]);
+        check_planned(&known, Vec::new(), &[UrlId(2)], [false, false, true, true, true]);
         let mut failed = known.clone();
         failed.pages.note(UrlId(1), 0, 503, None);
         failed.pages.note(UrlId(2), 1, 404, None);
-        check(&failed, Vec::new(), &[], [false, true, false, true, true]);
+        check_planned(&failed, Vec::new(), &[], [false, true, false, true, true]);
         let mut fetched = known.clone();
         fetched.pages.note(UrlId(2), 0, 200, None);
-        check(&fetched, Vec::new(), &[], [false, false, true, true, true]);
+        check_planned(&fetched, Vec::new(), &[], [false, false, true, true, true]);
         // One that leads to another spelling has answered, one that leads elsewhere has not.
         fetched.pages.note(UrlId(2), 1, 200, Some(UrlId(0)));
-        check(&fetched, Vec::new(), &[], [false, false, true, true, true]);
+        check_planned(&fetched, Vec::new(), &[], [false, false, true, true, true]);
         let mut moved = known.clone();
         moved.pages.note(UrlId(3), 0, 200, Some(UrlId(2)));
-        check(&moved, Vec::new(), &[], [false, true, false, true, true]);
+        check_planned(&moved, Vec::new(), &[], [false, true, false, true, true]);
         moved.pages.note(UrlId(0), 1, 301, None);
-        check(&moved, Vec::new(), &[], [false, true, false, true, true]);
+        check_planned(&moved, Vec::new(), &[], [false, true, false, true, true]);
     }
 
     #[test]

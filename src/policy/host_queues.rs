@@ -118,6 +118,13 @@ mod tests {
     use super::super::breadth::BreadthFirst;
     use super::*;
 
+    /// The next pages, `most` at most.
+    fn next(queues: &mut HostQueues<'_>, most: usize) -> Vec<Page> {
+        let mut batch = Vec::new();
+        queues.next(most, &mut batch).unwrap();
+        batch
+    }
+
     #[test]
     fn each_queue_gives_what_it_has_time_for_in_the_order_of_the_policy() {
         // Pages 0 to 4 and 8 are of a slow host, 5 to 7 of another.
@@ -125,11 +132,6 @@ mod tests {
         let room = QueueRoom { of_page, most: vec![2, 3] };
         let mut queues = HostQueues::new(Box::new(BreadthFirst::default()), &room);
         queues.seeds(&[0, 1, 2, 5, 3, 6]);
-        let next = |queues: &mut HostQueues<'_>, most| {
-            let mut batch = Vec::new();
-            queues.next(most, &mut batch).unwrap();
-            batch
-        };
         assert_eq!(next(&mut queues, 100), [0, 1, 5, 6]);
         let fetched = |page, new: &'static [Page]| Fetched { page, links: new, new, failed: false };
         queues.fetched(&fetched(0, &[4, 7]));

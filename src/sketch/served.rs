@@ -185,13 +185,14 @@ mod tests {
         let queries = [query("q1", 6.0), query("q2", 2.0)];
         let lists =
             vec![vec![(UrlId(0), 3.0), (UrlId(1), 2.0), (UrlId(2), 1.0)], vec![(UrlId(2), 1.0)]];
-        let of = |visibility: &str| {
-            let visibility = visibility.parse().unwrap();
-            let served = ServedLists { k: 3, visibility, end_seq: 3, lists: lists.clone() };
-            served.impact(&queries, 4)
-        };
-        assert_eq!(of("top"), [6.0, 6.0, 8.0, 0.0]);
-        assert_eq!(of("log"), [6.0, 6.0 * (1.0 / 3.0_f64.log2()), 5.0, 0.0]);
-        assert_eq!(of("geometric:0.5"), [6.0, 3.0, 3.5, 0.0]);
+        let mut served = ServedLists { k: 3, end_seq: 3, lists, ..ServedLists::default() };
+        for (visibility, impact) in [
+            ("top", [6.0, 6.0, 8.0, 0.0]),
+            ("log", [6.0, 6.0 * (1.0 / 3.0_f64.log2()), 5.0, 0.0]),
+            ("geometric:0.5", [6.0, 3.0, 3.5, 0.0]),
+        ] {
+            served.visibility = visibility.parse().unwrap();
+            assert_eq!(served.impact(&queries, 4), impact, "{visibility}");
+        }
     }
 }

@@ -78,21 +78,12 @@ impl<'a> Budgets<'a> {
     /// Expected impact against the time that the batch may take; none where it may take any. The budget is that of
     /// every time, unless it is what there is time for.
     pub(crate) fn time(&self) -> Option<TimeCurve> {
-        let SelectionSettings { budget, caps, .. } = self.answer.settings.selection;
-        let (time, queues) = (caps.time, &self.answer.settings.queues);
+        let SelectionSettings { budget, caps: Caps { time, .. }, .. } =
+            self.answer.settings.selection;
+        let queues = &self.answer.settings.queues;
         let given = time.seconds?;
-        let is_budget =
-            budget != self.under.groups.most_urls().min(self.answer.choice.batch.ranking.len());
-        let at = |seconds: f64, queues: &Queues| {
-            let time = PoliteTime { seconds: Some(seconds), ..time };
-            let so_far =
-                SoFar { queues: Some(queues), ..so_far(self.answer, self.urls, &self.fetched) };
-            let under = Under::new(self.answer, Caps { time, ..caps }, so_far);
-            let most = under.groups.most_urls().min(self.answer.choice.batch.ranking.len());
-            let taken = under.urls(if is_budget { budget.min(most) } else { most });
-            let impact = taken.enters(self.answer);
-            (TimeCurvePoint { seconds, urls: taken.all.len(), impact }, taken.all)
-        };
+        let budget = Some(budget).filter(|budget| *budget != self.under.most_urls());
+        let at = |seconds: f64, queues: &Queues| self.within_time(seconds, queues, budget);
         let mut points = vec![TimeCurvePoint { seconds: 0.0, urls: 0, impact: 0.0 }];
         points.extend(TIMES.map(|times| at(given * times, queues).0));
         for at in 1..points.len() {
@@ -119,6 +110,25 @@ impl<'a> Budgets<'a> {
         let next = at(given + longer, queues).0;
         let shadow_price = (next.impact - now.impact).max(0.0) / longer;
         Some(TimeCurve { points, shadow_price, slowest })
+    }
+
+    /// What a batch brings that takes so many seconds at most under these queues, with its URLs: as many as there is
+    /// time for, `budget` at most.
+    fn within_time(
+        &self,
+        seconds: f64,
+        queues: &Queues,
+        budget: Option<usize>,
+    ) -> (TimeCurvePoint, Vec<UrlId>) {
+        let caps = self.answer.settings.selection.caps;
+        let time = PoliteTime { seconds: Some(seconds), ..caps.time };
+        let so_far =
+            SoFar { queues: Some(queues), ..so_far(self.answer, self.urls, &self.fetched) };
+        let under = Under::new(self.answer, Caps { time, ..caps }, so_far);
+        let most = under.most_urls();
+        let taken = under.urls(budget.map_or(most, |budget| budget.min(most)));
+        let impact = taken.enters(self.answer);
+        (TimeCurvePoint { seconds, urls: taken.all.len(), impact }, taken.all)
     }
 
     /// What each cap costs: impact expected of the batch without it, less that with all of them.
@@ -168,6 +178,11 @@ impl<'a> Under<'a> {
         let again = revisits.iter().map(|revisit| revisit.url);
         let budget = answer.settings.selection.budget;
         Self { answer, groups: CapGroups::of(caps, &batch.ranking, again, so_far, budget) }
+    }
+
+    /// How many URLs of the ranking there is room for at most.
+    fn most_urls(&self) -> usize {
+        self.groups.most_urls().min(self.answer.choice.batch.ranking.len())
     }
 
     /// URLs that caps let into a batch of `budget`, best first.

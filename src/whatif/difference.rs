@@ -53,6 +53,12 @@ impl<'a> Placed<'a> {
         Some(&self.answer.choice.batch.ranking[at as usize])
     }
 
+    /// What it is ranked by, or fetched again for; 0 if it is neither.
+    fn value(&self, url: UrlId) -> f64 {
+        let again = self.pick(url).map(|pick| pick.estimate.estimate);
+        self.estimate(url).map(|url| url.estimate).or(again).unwrap_or(0.0)
+    }
+
     /// Whether its page is fetched again.
     fn is_again(&self, url: UrlId) -> bool {
         self.pick(url).is_some_and(|pick| pick.pool == Pool::Revisit)
@@ -145,16 +151,12 @@ fn url_change(
     url: UrlId,
     urls: &UrlTable,
 ) -> UrlChange {
-    let estimate = |of: &Placed<'_>| {
-        let again = of.pick(url).map(|pick| pick.estimate.estimate);
-        of.estimate(url).map(|url| url.estimate).or(again).unwrap_or(0.0)
-    };
     UrlChange {
         url: urls.spelling(url).to_owned(),
         rank_before: old.rank(url),
         rank_after: new.rank(url),
-        estimate_before: estimate(old),
-        estimate_after: estimate(new),
+        estimate_before: old.value(url),
+        estimate_after: new.value(url),
         reason: reason(old, new, asked, url),
     }
 }

@@ -164,10 +164,7 @@ impl<'a> Decision<'a> {
     /// All of it, with the queries at these places.
     pub(crate) fn view(&self, places: impl Iterator<Item = usize>) -> SufficiencyView<'_> {
         let found = self.of;
-        let class = |class: QueryClass| {
-            let (queries, askings) = self.of_class(class);
-            (class.name(), ClassView { queries, askings })
-        };
+        let class = |class: QueryClass| (class.name(), self.class(class));
         SufficiencyView {
             schema: SCHEMA,
             strategy: found.strategy,
@@ -189,6 +186,12 @@ impl<'a> Decision<'a> {
             history: &found.history,
             history_of_others: found.of_others,
         }
+    }
+
+    /// The queries of a class.
+    fn class(&self, class: QueryClass) -> ClassView {
+        let (queries, askings) = self.of_class(class);
+        ClassView { queries, askings }
     }
 
     /// The query at a place.

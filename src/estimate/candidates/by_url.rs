@@ -109,10 +109,8 @@ impl QueriesByUrl {
             }
         }
         touched.sort_unstable();
-        let may = |at: &QueryId| {
-            let most = query(*at).words.matching.most_of(had[at.index()]);
-            most.is_some_and(|most| cutoffs.admit(*at, most, url))
-        };
+        let most = |at: QueryId| query(at).words.matching.most_of(had[at.index()]);
+        let may = |at: &QueryId| most(*at).is_some_and(|most| cutoffs.admit(*at, most, url));
         let found = touched.iter().copied().filter(may).collect();
         touched.drain(..).for_each(|at| had[at.index()] = 0);
         found

@@ -293,11 +293,10 @@ mod tests {
     fn the_heaviest_count_and_of_equals_those_that_were_known_first() {
         let bounds = [1.0, 3.0, 2.0, 3.0, 2.0, 1.0];
         let mut seen = Vec::new();
-        let weight = |url: UrlId, _| {
+        let (cutoff, mut best) = cutoff_of(matched(&bounds), 3, |url, _| {
             seen.push(url.0);
             Some(bounds[url.index()])
-        };
-        let (cutoff, mut best) = cutoff_of(matched(&bounds), 3, weight);
+        });
         let cutoff = cutoff.unwrap();
         assert_eq!(cutoff, Cutoff { weight: 2.0, url: UrlId(2) });
         seen.sort_unstable();
@@ -328,18 +327,17 @@ mod tests {
         let number = |at: usize, by: usize| (at + 1) * by % 97 % 7;
         let weights: Vec<Option<f64>> =
             (0..60).map(|at| (number(at, 31) > 2).then(|| number(at, 53) as f64)).collect();
-        let tight = |at: usize| weights[at].unwrap_or(0.0);
-        let of = |bound: &dyn Fn(usize) -> f64, most| {
-            let found: Vec<f64> = (0..60).map(bound).collect();
-            let (cutoff, mut best) =
-                cutoff_of(matched(&found), most, |url, _| weights[url.index()]);
-            best.sort_unstable();
-            (cutoff, best)
-        };
+        let tight: Vec<f64> = weights.iter().map(|weight| weight.unwrap_or(0.0)).collect();
+        let loose: Vec<f64> = (0..60).map(|at| tight[at] + number(at, 11) as f64).collect();
         for most in 0..60 {
-            let known = of(&tight, most);
-            assert_eq!(of(&|_| f64::INFINITY, most), known, "{most}");
-            assert_eq!(of(&|at| tight(at) + number(at, 11) as f64, most), known, "{most}");
+            let [known, other, unbounded] = [&tight[..], &loose, &[f64::INFINITY; 60]].map(|of| {
+                let (cutoff, mut best) =
+                    cutoff_of(matched(of), most, |url, _| weights[url.index()]);
+                best.sort_unstable();
+                (cutoff, best)
+            });
+            assert_eq!(unbounded, known, "{most}");
+            assert_eq!(other, known, "{most}");
         }
     }
 }

@@ -53,10 +53,8 @@ pub(in crate::estimate) fn candidates(
 ) -> Vec<UrlId> {
     let mut urls = Vec::new();
     for answer in answers {
-        let is_known = |link: &&Link| {
-            let is_known = |before| answer.answers_at(before) && link.since < before;
-            horizon.of(link.to).is_some_and(is_known)
-        };
+        let is_known =
+            |link: &&Link| horizon.of(link.to).is_some_and(|before| answer.leads_by(link, before));
         // Links are those of the page as it is now.
         let page = known.pages.record(answer.seq).and_then(|(url, _)| known.pages.page_seq(url));
         let of_page = known.links.of_page(page.unwrap_or(answer.seq));
@@ -73,9 +71,9 @@ impl AnswerSpan {
         Self { first, seq, until: u32::MAX }
     }
 
-    /// Whether the page was an answer to who knows the pages with a `fetch_seq` below `before`.
-    fn answers_at(&self, before: u32) -> bool {
-        self.first < before && before <= self.until
+    /// Whether the page was an answer, and had the link, to who knows the pages with a `fetch_seq` below `before`.
+    fn leads_by(&self, link: &Link, before: u32) -> bool {
+        self.first < before && before <= self.until && link.since < before
     }
 }
 
@@ -119,11 +117,10 @@ mod tests {
     fn the_best_are_those_that_are_answers_still() {
         let dir = tempfile::tempdir().unwrap();
         // Many pages of equal scores, and a few without the word.
-        let text = |page: u32| {
+        let texts = (0..120_usize).map(|page| {
             let times = page * 7 % 5;
-            format!("{}{}", "rye ".repeat(times as usize), "bread ".repeat(5 - times as usize))
-        };
-        let texts = (0..120).map(|page| (String::new(), text(page)));
+            (String::new(), "rye ".repeat(times) + &"bread ".repeat(5 - times))
+        });
         let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
         let scorer = Scorer::new(&index, Bm25::default(), 120, ["rye"]).unwrap();
         let query = scorer.term_ids(&["rye".to_owned()]);

@@ -136,36 +136,26 @@ mod tests {
         let (known, strings) = linked(2_000);
         let mut rows = StringRows::default();
         rows.update(&known, &strings);
-        let of = |asked: &[u32]| {
-            let embeddings = Embeddings {
-                strings: &strings,
-                rows: &rows,
-                titles: &[],
-                queries: &queries,
-                asked,
-            };
-            Nearest::before(&known, &embeddings, 1)
-        };
-        let nearest = of(&asked);
-        for (query, &row) in asked.iter().enumerate() {
-            let cosine = |url: &UrlId| {
-                let anchor = strings.row(&format!("anchor {}", url.0 - 1));
-                strings.vector(anchor).cosine(queries.vector(row))
-            };
-            let mut all: Vec<UrlId> = known.urls.ids().skip(1).collect();
-            all.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
-            let found: Vec<UrlId> = nearest.of(query).collect();
-            assert_eq!(found, all[..NEAREST]);
-            assert_eq!(of(&[row]).of(0).collect::<Vec<_>>(), found);
-        }
-        let early = Embeddings {
+        let all = Embeddings {
             strings: &strings,
             rows: &rows,
             titles: &[],
             queries: &queries,
             asked: &asked,
         };
-        assert_eq!(Nearest::before(&known, &early, 0).of(0).count(), 0, "no link was there");
+        let nearest = Nearest::before(&known, &all, 1);
+        for (query, row) in asked.iter().enumerate() {
+            let anchor = |url: &UrlId| strings.row(&format!("anchor {}", url.0 - 1));
+            let vector = queries.vector(*row);
+            let cosine = |url: &UrlId| strings.vector(anchor(url)).cosine(vector);
+            let mut urls: Vec<UrlId> = known.urls.ids().skip(1).collect();
+            urls.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
+            let found: Vec<UrlId> = nearest.of(query).collect();
+            assert_eq!(found, urls[..NEAREST]);
+            let alone = Embeddings { asked: std::slice::from_ref(row), ..all };
+            assert!(Nearest::before(&known, &alone, 1).of(0).eq(found));
+        }
+        assert_eq!(Nearest::before(&known, &all, 0).of(0).count(), 0, "no link was there");
     }
 
     #[test]
@@ -174,19 +164,16 @@ mod tests {
         let (all, strings) = linked(700);
         let (mut rows, mut at_once) = (StringRows::default(), Nearest::default());
         rows.update(&all, &strings);
-        let of = |known: &Known, nearest: &mut Nearest, rows: &StringRows| {
-            let embeddings = Embeddings {
-                strings: &strings,
-                rows,
-                titles: &[],
-                queries: &queries,
-                asked: &asked,
-            };
-            nearest.update(known, &embeddings);
+        let whole = Embeddings {
+            strings: &strings,
+            rows: &rows,
+            titles: &[],
+            queries: &queries,
+            asked: &asked,
         };
-        of(&all, &mut at_once, &rows);
+        at_once.update(&all, &whole);
 
-        let (mut known, mut rows, mut steps) =
+        let (mut known, mut rows_so_far, mut steps) =
             (Known::default(), StringRows::default(), Nearest::default());
         for url in all.urls.ids() {
             known.urls.insert(all.urls.url(url), "");
@@ -198,8 +185,8 @@ mod tests {
             for link in part {
                 known.links.push(link.from, link.to, link.seq, all.links.anchor(link.anchor));
             }
-            rows.update(&known, &strings);
-            of(&known, &mut steps, &rows);
+            rows_so_far.update(&known, &strings);
+            steps.update(&known, &Embeddings { rows: &rows_so_far, ..whole });
         }
         assert_eq!(steps.of_query, at_once.of_query);
     }

@@ -96,19 +96,21 @@ mod tests {
         );
         table.push(UrlId(0), to, 5, &word_numbers(&Analyzer::default(), "bread"));
         let asked = LinkContextQuery::new(&scorer, &query, mass);
-        let features = |url, before_seq| {
-            let mut row = FeatureRow::default();
-            let score_of = |url| scorer.score_of(&scores, url);
-            asked.add(&mut row, table.of(url, before_seq), &score_of);
-            [Feature::BestContext, Feature::ContextOfAnswer, Feature::AllContexts].map(|at| row[at])
-        };
-        assert_eq!(features(to, 2), [0.0; 3]);
-        assert_eq!(features(UrlId(1), u32::MAX), [0.0; 3]);
+        let score_of = |url| scorer.score_of(&scores, url);
         // The first page has two of the words and answers nothing, the other has one.
         let both = (idf("bread") + idf("sourdough")) / all;
-        assert_eq!(features(to, 5), [both as f32, 0.0, both as f32]);
-        let beside = idf("bread") / all * scorer.score_of(&scores, UrlId(0)) / mass;
-        assert_eq!(features(to, 6), [both as f32, beside as f32, both as f32]);
+        let beside = idf("bread") / all * score_of(UrlId(0)) / mass;
         assert!(beside > 0.0);
+        for (url, before_seq, expected) in [
+            (to, 2, [0.0; 3]),
+            (UrlId(1), u32::MAX, [0.0; 3]),
+            (to, 5, [both as f32, 0.0, both as f32]),
+            (to, 6, [both as f32, beside as f32, both as f32]),
+        ] {
+            let mut row = FeatureRow::default();
+            asked.add(&mut row, table.of(url, before_seq), &score_of);
+            let features = [Feature::BestContext, Feature::ContextOfAnswer, Feature::AllContexts];
+            assert_eq!(features.map(|at| row[at]), expected, "{before_seq}");
+        }
     }
 }

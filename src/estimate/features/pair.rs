@@ -125,6 +125,11 @@ impl<'a> QueryView<'a> {
         Self { query, anchors: HashMap::new() }
     }
 
+    /// Whether there are n-grams, and they have so much weight.
+    fn has(&self, found: &NgramSet, most: f64) -> bool {
+        !found.is_empty() && self.query.matching.weight_of(found) >= most
+    }
+
     fn url(&self, source: &FeatureSource<'_>, url: UrlId) -> NgramSet {
         if let Some(strings) = source.strings {
             return self.query.matched(strings.url(url));
@@ -286,28 +291,14 @@ impl FeatureSource<'_> {
     ) -> Option<f64> {
         let matching = &query.query.matching;
         let mut found = query.url(self, target);
-        let is_all = |found: &NgramSet| !found.is_empty() && matching.weight_of(found) >= most;
-        let (is_enough, mut last) = (is_all(&found), None);
-        let mut look_at = |link: InLink| {
-            if last.replace(link.anchor) != Some(link.anchor) && query.may_match(self, link.anchor)
-            {
-                found.extend(&query.anchor(self, link.anchor).set);
-                if is_all(&found) {
-                    return ControlFlow::Break(());
-                }
+        if !query.has(&found, most) {
+            if let Some(first) = self.first_links.and_then(|all| all.of(target, before_seq)) {
+                self.add_anchors(query, &mut found, most, first);
+            } else {
+                let incoming = self.known.links.incoming(target, before_seq).take(LINKS);
+                self.add_anchors(query, &mut found, most, incoming.map(InLink::from));
             }
-            ControlFlow::Continue(())
-        };
-        // How it ended makes no difference.
-        let _ = if is_enough {
-            ControlFlow::Break(())
-        } else if let Some(mut first) = self.first_links.and_then(|all| all.of(target, before_seq))
-        {
-            first.try_for_each(&mut look_at)
-        } else {
-            let incoming = self.known.links.incoming(target, before_seq).take(LINKS);
-            incoming.map(InLink::from).try_for_each(&mut look_at)
-        };
+        }
         let weight = matching.accepts(&found).then(|| matching.weight_of(&found));
         #[cfg(any(test, debug_assertions))]
         assert_eq!(weight, self.weight_of_all(query, target, before_seq), "{target:?}");
@@ -325,6 +316,28 @@ impl FeatureSource<'_> {
         let mut evidence = LinkEvidence::default();
         self.gather_all(&mut evidence, query, &|_| 0.0, target, before_seq);
         self.url_match(query, target, &evidence).weight
+    }
+
+    /// Adds n-grams of the anchors of links, until those that are found have a weight of `most`.
+    fn add_anchors(
+        &self,
+        query: &mut QueryView<'_>,
+        found: &mut NgramSet,
+        most: f64,
+        mut links: impl Iterator<Item = InLink>,
+    ) {
+        let mut last = None;
+        // Which link was the last one makes no difference.
+        let _ = links.try_for_each(|link| {
+            if last.replace(link.anchor) != Some(link.anchor) && query.may_match(self, link.anchor)
+            {
+                found.extend(&query.anchor(self, link.anchor).set);
+                if query.has(found, most) {
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        });
     }
 
     /// Gathers all links to a URL that are looked at, of pages fetched before `before_seq`.

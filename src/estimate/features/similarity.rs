@@ -144,6 +144,13 @@ mod tests {
         (a - degrees.to_radians().cos()).abs() < 0.02
     }
 
+    /// Cosines of a URL, its nearest anchor and its nearest title.
+    fn features(mut query: NearQuery<'_>, url: UrlId, before_seq: u32) -> [f32; 3] {
+        let mut row = FeatureRow::default();
+        query.add(&mut row, url, before_seq);
+        [Feature::UrlCosine, Feature::AnchorCosine, Feature::TitleCosine].map(|at| row[at])
+    }
+
     #[test]
     fn models_read_the_words_of_paths() {
         let text = |url| url_text(url);
@@ -181,11 +188,7 @@ mod tests {
             queries: &queries,
             asked: &asked,
         };
-        let features = |query, before_seq| {
-            let mut row = FeatureRow::default();
-            NearQuery::new(&embeddings, &known, query).add(&mut row, to, before_seq);
-            [Feature::UrlCosine, Feature::AnchorCosine, Feature::TitleCosine].map(|at| row[at])
-        };
+        let features = |at, end| features(NearQuery::new(&embeddings, &known, at), to, end);
         let [url, anchor, title] = features(0, 5);
         assert!(near(url, 80.0) && near(anchor, 60.0) && title == 0.0, "{url} {anchor} {title}");
         // A page's link to itself has an anchor, and no title counts for it.

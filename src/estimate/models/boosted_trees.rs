@@ -147,15 +147,14 @@ mod tests {
     #[test]
     fn the_number_of_threads_changes_no_bit() {
         let (x, y) = rows(3_000);
-        let with = |threads| {
+        let [one, two, five] = [1, 2, 5].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let model = pool.install(|| Boosted::fit(&x, 2, &y, GROWTH)).unwrap();
             let bits = |row| model.predict(row).to_bits();
             x.chunks(2).map(bits).collect::<Vec<u64>>()
-        };
-        let one = with(1);
-        assert_eq!(one, with(2));
-        assert_eq!(one, with(5));
+        });
+        assert_eq!(one, two);
+        assert_eq!(one, five);
     }
 
     #[test]

@@ -266,15 +266,13 @@ mod tests {
         let model = ScoreModel::fit(&candidates(20_000), UNSEEN).unwrap().unwrap();
         let expected = expected(&model);
         let all = |matches| expected.iter().map(move |&expected| (expected, matches));
-        let sum = |served: &[f64]| {
-            let chances = chances(&model, served, all(true), 10, 1.9);
-            assert!(chances.first() <= chances.last());
-            chances.iter().sum::<f64>() * (1.0 + UNSEEN)
-        };
-        assert!((sum(&[]) - 10.0).abs() < 1.0, "{}", sum(&[]));
         // Four pages that nothing beats leave six places.
-        assert!((sum(&[1.5; 4]) - 6.0).abs() < 1.0);
-        assert!(sum(&[1.5; 10]) < 0.1);
+        for (unbeaten, places, off) in [(0, 10.0, 1.0), (4, 6.0, 1.0), (10, 0.0, 0.1)] {
+            let chances = chances(&model, &vec![1.5; unbeaten], all(true), 10, 1.9);
+            assert!(chances.first() <= chances.last());
+            let sum = chances.iter().sum::<f64>() * (1.0 + UNSEEN);
+            assert!((sum - places).abs() < off, "{unbeaten}: {sum}");
+        }
         // Fewer candidates than places: whoever scores at all has one.
         let few = chances(&model, &[], all(true).skip(500).take(2), 10, 1.9);
         assert_eq!(few, [1.0, 1.0]);

@@ -133,10 +133,6 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
         }
     }
     let [undrawn, unreported] = [undrawn, unreported].map(Unknown::scaled);
-    let estimated = |sum: f64, of: [(f64, f64); 2]| Estimated {
-        value: sum + of[0].0 + of[1].0,
-        half_width: NORMAL * (of[0].1 + of[1].1).sqrt(),
-    };
     let of = |pick: fn(&Unknown) -> (f64, f64)| [pick(&undrawn), pick(&unreported)];
     found.inverse_propensity = estimated(found.known, of(|of| of.outcomes));
     found.doubly_robust = estimated(found.known + guessed, of(|of| of.rests));
@@ -144,6 +140,12 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
         *estimated = returns.with_competition(*estimated);
     }
     found
+}
+
+/// What is known and two sums with their variances, together.
+fn estimated(known: f64, unknown: [(f64, f64); 2]) -> Estimated {
+    let [(one, of_one), (other, of_other)] = unknown;
+    Estimated { value: known + one + other, half_width: NORMAL * (of_one + of_other).sqrt() }
 }
 
 /// What a URL tells of others.
@@ -225,19 +227,22 @@ impl Returns {
 mod tests {
     use super::*;
 
+    /// A number from 0 to 1.
+    fn noise(at: u64, salt: u64) -> f64 {
+        let bits = xxhash_rust::xxh3::xxh3_64_with_seed(&at.to_le_bytes(), salt);
+        (bits >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn outcome(at: u64) -> f64 {
+        let expected = 40.0 / (at as f64 + 10.0);
+        (0.5 * expected + f64::from(u8::from(noise(at, 1) < expected / 4.0))).min(4.0)
+    }
+
     /// A frontier of 2,000 URLs by estimate, with outcomes that follow the estimates by half. The
     /// best 80 are picked, and 1 of 10 of the next 200, which `trial` decides.
     fn frontier(trial: u64) -> (Vec<Logged>, Vec<f64>) {
-        let noise = |at: u64, salt: u64| {
-            let bits = xxhash_rust::xxh3::xxh3_64_with_seed(&at.to_le_bytes(), salt);
-            (bits >> 11) as f64 / (1_u64 << 53) as f64
-        };
-        let outcome = |at: u64| {
-            let expected = 40.0 / (at as f64 + 10.0);
-            (0.5 * expected + f64::from(u8::from(noise(at, 1) < expected / 4.0))).min(4.0)
-        };
         let of = |impact| Outcome { impact, in_half: impact };
-        let logged = |at: u64| {
+        let logged = (0..2_000).map(|at| {
             let propensity = match at {
                 0..80 => 1.0,
                 80..280 => 0.1,
@@ -246,8 +251,8 @@ mod tests {
             let picked = noise(at, 2 + trial) < propensity;
             let estimate = 40.0 / (at as f64 + 10.0);
             Logged { estimate, propensity, picked, outcome: picked.then(|| of(outcome(at))) }
-        };
-        ((0..2_000).map(logged).collect(), (0..2_000).map(outcome).collect())
+        });
+        (logged.collect(), (0..2_000).map(outcome).collect())
     }
 
     fn value(truth: &[f64], batch: &[bool]) -> f64 {
