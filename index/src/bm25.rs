@@ -323,22 +323,23 @@ impl<'a> Scorer<'a> {
     /// # Errors
     /// The postings cannot be read.
     pub fn held(&self, words: &[&str], end_seq: u32) -> Result<Vec<bool>, StoreError> {
+        words.par_iter().map(|word| self.is_held(word, end_seq)).collect()
+    }
+
+    fn is_held(&self, word: &str, end_seq: u32) -> Result<bool, StoreError> {
         let docs = self.index.docs();
         let visible = |doc: usize| docs.seq[doc] < end_seq && docs.superseded_at[doc] >= end_seq;
-        let is_held = |word: &&str| {
-            let postings = self.index.term(word)?;
-            for number in 0..self.segments.len() {
-                let mut found = false;
-                self.index.for_each_block(&postings, number, |base, block, _| {
-                    found = found || block.iter().any(|&doc| visible((base + doc) as usize));
-                })?;
-                if found {
-                    return Ok(true);
-                }
+        let postings = self.index.term(word)?;
+        for number in 0..self.segments.len() {
+            let mut found = false;
+            self.index.for_each_block(&postings, number, |base, block, _| {
+                found = found || block.iter().any(|&doc| visible((base + doc) as usize));
+            })?;
+            if found {
+                return Ok(true);
             }
-            Ok(false)
-        };
-        words.par_iter().map(is_held).collect()
+        }
+        Ok(false)
     }
 
     /// Calls `take` with the current documents with `fetch_seq` in `seqs` that hold a word, and how

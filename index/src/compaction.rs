@@ -84,11 +84,7 @@ impl Store {
         schemas: &[(SegmentKind, Schema)],
         extent: Extent,
     ) -> Result<[(usize, u64); 2], StoreError> {
-        let files = |manifest: &Manifest| {
-            let add = |(files, bytes), one: &SegmentEntry| (files + 1, bytes + one.file.bytes);
-            manifest.files().fold((0, 0), add)
-        };
-        let before = files(self.manifest());
+        let before = files_and_bytes(self.manifest());
         let open: usize = self.manifest().plans.iter().map(|plan| plan.files.len()).sum();
         if matches!(extent, Extent::InPassing(most) if before.0 < most + open) {
             return Ok([before; 2]);
@@ -99,7 +95,7 @@ impl Store {
         for &table in schemas {
             merging.records(&mut next, table, extent)?;
         }
-        let now = files(&next);
+        let now = files_and_bytes(&next);
         if next != *self.manifest() {
             self.commit(|manifest| *manifest = next)?;
             self.remove_orphans()?;
@@ -196,14 +192,13 @@ impl Merging<'_> {
         extent: Extent,
     ) -> Result<(), StoreError> {
         let open: HashSet<&String> = next.plans.iter().flat_map(|plan| &plan.files).collect();
-        let may = |segment: &SegmentEntry| {
-            segment.kind == kind
-                && segment.schema == schema.version
-                && !open.contains(&segment.file.file)
-        };
         let mut files: Vec<Vec<usize>> = Vec::new();
         let mut file_of: HashMap<&str, usize> = HashMap::new();
-        for (at, segment) in next.segments.iter().enumerate().filter(|(_, segment)| may(segment)) {
+        for (at, segment) in next.segments.iter().enumerate() {
+            let is_of_table = segment.kind == kind && segment.schema == schema.version;
+            if !is_of_table || open.contains(&segment.file.file) {
+                continue;
+            }
             let file = *file_of.entry(&segment.file.file).or_insert_with(|| {
                 files.push(Vec::new());
                 files.len() - 1
@@ -345,34 +340,40 @@ impl<'a> Ingests<'a> {
     fn is_free(&self, at: usize) -> bool {
         let ingest = &self.manifest.ingests[at];
         let written = self.written(at);
-        let as_today = |segment: &SegmentEntry| {
-            let of_kind = |(kind, _): &&(SegmentKind, Schema)| *kind == segment.kind;
-            let schema = SCHEMAS.iter().find(of_kind);
-            schema.is_none_or(|(_, schema)| segment.schema == schema.version)
-        };
-        let asks = |plan: &StoredPlan| {
-            let counts =
-                matches!(plan.in_flight_for, InFlightFor::Ingests(most) if most < u32::MAX);
-            ingest.plans.contains(&plan.id) || (counts && ingest.end_seq > plan.first_seq)
-        };
-        let files = self.starts[at].1..self.starts[at + 1].1;
-        let seqs = ingest.first_seq..ingest.end_seq;
-        let is_within = |&(marked, seq): &(usize, u32)| {
-            (files.contains(&marked) && marked != files.start)
-                || (seqs.contains(&seq) && seq != seqs.start)
-        };
+        // A state where it begins is not within it.
+        let files = self.starts[at].1 + 1..self.starts[at + 1].1;
+        let seqs = ingest.first_seq + 1..ingest.end_seq;
+        let is_within = |(marked, seq): &(usize, u32)| files.contains(marked) || seqs.contains(seq);
         written.first().is_some_and(|first| first.kind == SegmentKind::Urls)
-            && written.iter().all(as_today)
-            && !self.manifest.plans.iter().any(asks)
+            && written.iter().all(is_written_as_today)
+            && !self.manifest.plans.iter().any(|plan| asks_when(plan, ingest))
             && !self.marks.iter().any(is_within)
     }
+}
+
+/// How many files of segments there are, and their bytes.
+fn files_and_bytes(manifest: &Manifest) -> (usize, u64) {
+    manifest.files().fold((0, 0), |(files, bytes), one| (files + 1, bytes + one.file.bytes))
+}
+
+/// Whether a segment of a lasting table has the schema that is written today.
+fn is_written_as_today(segment: &SegmentEntry) -> bool {
+    let schema = SCHEMAS.iter().find(|(kind, _)| *kind == segment.kind);
+    schema.is_none_or(|(_, schema)| segment.schema == schema.version)
+}
+
+/// Whether an open plan asks when an ingest was: its records name the plan, or the plan counts the ingests since it was
+/// made.
+fn asks_when(plan: &StoredPlan, ingest: &IngestEntry) -> bool {
+    let counts = matches!(plan.in_flight_for, InFlightFor::Ingests(most) if most < u32::MAX);
+    ingest.plans.contains(&plan.id) || (counts && ingest.end_seq > plan.first_seq)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ingest::ingest_all;
-    use crate::page::{Outlink, PageRecord};
+    use crate::page::{Outlink, PageRecord, UrlId};
     use crate::store::StoreOptions;
     use crate::text_index::TextIndex;
 
@@ -381,12 +382,14 @@ mod tests {
         sizes.iter().enumerate().map(unit).collect()
     }
 
+    /// Where what becomes one of neighbours of these sizes begins and ends.
+    fn runs(extent: Extent, sizes: &[u64]) -> Vec<(usize, usize)> {
+        let runs = extent.runs(&units(sizes), 1_000);
+        runs.iter().map(|run| (run.start, run.end)).collect()
+    }
+
     #[test]
     fn in_passing_a_row_is_written_again_as_often_as_the_store_doubles() {
-        let runs = |extent: Extent, sizes: &[u64]| {
-            let runs = extent.runs(&units(sizes), 1_000);
-            runs.iter().map(|run| (run.start, run.end)).collect::<Vec<_>>()
-        };
         assert_eq!(runs(Extent::All, &[900, 60, 40, 30]), [(0, 3)]);
         assert_eq!(runs(Extent::All, &[900, 200]), []);
         assert_eq!(runs(Extent::InPassing(0), &[500, 10, 10, 10, 10, 10]), [(1, 6)]);
@@ -411,17 +414,30 @@ mod tests {
         PageRecord { url: url(at), text, outlinks, ..PageRecord::default() }
     }
 
+    /// What a store tells: its URLs, its links and its pages.
+    type Told = (Vec<String>, Vec<(UrlId, UrlId)>, Vec<(u32, UrlId)>);
+
+    fn told(store: &Store) -> Told {
+        let known = store.known().unwrap();
+        let urls = known.urls.ids().map(|id| known.urls.url(id).to_owned()).collect();
+        let links = known.links.links_from(0).map(|link| (link.from, link.to)).collect();
+        (urls, links, known.pages.crawled().collect())
+    }
+
+    fn new_plan(manifest: &Manifest) -> StoredPlan {
+        StoredPlan {
+            id: "a plan".to_owned(),
+            first_seq: manifest.next_seq,
+            epoch: manifest.epoch,
+            in_flight_for: InFlightFor::Seconds(60),
+            ..StoredPlan::default()
+        }
+    }
+
     #[test]
     fn what_is_told_stays_and_nobody_who_knows_a_state_is_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         let open = || Store::open(dir.path(), &StoreOptions::default()).unwrap();
-        let told = |store: &Store| {
-            let known = store.known().unwrap();
-            let links: Vec<_> =
-                known.links.links_from(0).map(|link| (link.from, link.to)).collect();
-            let urls: Vec<_> = known.urls.ids().map(|id| known.urls.url(id).to_owned()).collect();
-            (urls, links, known.pages.crawled().collect::<Vec<_>>())
-        };
         for at in 0..30 {
             ingest_all(dir.path(), vec![page(at)], &at.to_string()).unwrap();
             if at == 11 {
@@ -429,14 +445,8 @@ mod tests {
                 let known = store.known().unwrap();
                 TextIndex::open(store.storage(), store.manifest(), &known.pages).unwrap();
                 // One cycle from here on; the ingests before are cycles each.
-                let plan = |manifest: &Manifest| StoredPlan {
-                    id: "a plan".to_owned(),
-                    first_seq: manifest.next_seq,
-                    epoch: manifest.epoch,
-                    in_flight_for: InFlightFor::Seconds(60),
-                    ..StoredPlan::default()
-                };
-                let commit = |manifest: &mut Manifest| manifest.open(plan(manifest), Vec::new());
+                let commit =
+                    |manifest: &mut Manifest| manifest.open(new_plan(manifest), Vec::new());
                 let mut store = store;
                 store.commit(commit).unwrap();
             }

@@ -60,13 +60,15 @@ pub(crate) fn marks(
     storage: &Storage,
     manifest: &Manifest,
 ) -> Result<Vec<(usize, u32)>, StoreError> {
-    let state = |name: String| {
-        // One that cannot be used is made anew anyway.
+    let mut marks = Vec::new();
+    for name in storage.list(DERIVED)? {
         let derived = Derived::new(storage, manifest, &name, 0);
-        derived.read_state::<serde::de::IgnoredAny>().ok().flatten()
-    };
-    let states = storage.list(DERIVED)?.into_iter().filter_map(state);
-    Ok(states.map(|state| (state.made.segments, state.made.end_seq)).collect())
+        // One that cannot be used is made anew anyway.
+        if let Ok(Some(state)) = derived.read_state::<serde::de::IgnoredAny>() {
+            marks.push((state.made.segments, state.made.end_seq));
+        }
+    }
+    Ok(marks)
 }
 
 /// What was found of a derived structure.
@@ -168,11 +170,13 @@ impl<'a> Derived<'a> {
     ) -> Result<FileEntry, StoreError> {
         let mut out = BufWriter::with_capacity(PIECE_BYTES, self.start(name)?);
         let written = write(&mut out).and_then(|()| out.into_inner().map_err(io::Error::from));
-        let failed = |source| {
-            let path = self.storage.path(&format!("{}/{name}", self.directory));
-            self.storage.failure().unwrap_or(StoreError::Io { operation: "write", path, source })
-        };
-        written.map_err(failed)?.finish_unsynced()
+        written.map_err(|source| self.write_error(name, source))?.finish_unsynced()
+    }
+
+    /// Why a file of it could not be written: the failure of the storage, if that has one.
+    fn write_error(&self, name: &str, source: io::Error) -> StoreError {
+        let path = self.storage.path(&format!("{}/{name}", self.directory));
+        self.storage.failure().unwrap_or(StoreError::Io { operation: "write", path, source })
     }
 
     /// The bytes of a file that was found whole, or just written. They are mapped: they take memory only while the system
@@ -229,14 +233,14 @@ impl<'a> Derived<'a> {
             Ok(None) => return Some(format!("it has no {STATE}")),
             Err(what) => return Some(what),
         };
-        let foreign = || {
-            let unnamed = self.unnamed(&state.files).ok()?;
-            Some(format!("{} is none of its files", unnamed.first()?))
-        };
         if state.made.name.is_empty() {
             return Some("an earlier version wrote it".to_owned());
         }
-        self.verify(&state.files).err().map(|error| told(&error)).or_else(foreign)
+        if let Err(error) = self.verify(&state.files) {
+            return Some(told(&error));
+        }
+        let unnamed = self.unnamed(&state.files).ok()?;
+        Some(format!("{} is none of its files", unnamed.first()?))
     }
 
     /// Why a state is not that of this structure and store, if it is not.

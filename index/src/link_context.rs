@@ -325,16 +325,23 @@ mod tests {
     /// As [`locate`], by looking at every place.
     fn located_plainly(text: &str, anchors: &[Vec<u32>]) -> Vec<Option<usize>> {
         let numbers = Words::of(text).numbers;
-        let mut behind = 0;
-        let mut one = |run: &Vec<u32>| {
+        let (mut located, mut behind) = (Vec::new(), 0);
+        for run in anchors {
             let at = |from: usize| {
                 (from..numbers.len()).find(|&start| numbers[start..].starts_with(run))
             };
-            let found = at(behind).or_else(|| at(0));
+            let found = at(behind).or_else(|| at(0)).filter(|_| !run.is_empty());
             behind = found.map_or(behind, |start| start + run.len());
-            found
-        };
-        anchors.iter().map(|run| if run.is_empty() { None } else { one(run) }).collect()
+            located.push(found);
+        }
+        located
+    }
+
+    /// Numbers of the words of an anchor, in their order.
+    fn run(anchor: &str) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for_each_word(anchor, |word| numbers.push(word_number(word)));
+        numbers
     }
 
     proptest::proptest! {
@@ -343,17 +350,13 @@ mod tests {
             text in "[abc ]{0,80}",
             anchors in proptest::collection::vec("[abcd ]{0,8}", 0..8),
         ) {
-            let runs = |anchor: &String| {
-                let mut numbers = Vec::new();
-                for_each_word(anchor, |word| numbers.push(word_number(word)));
-                numbers
-            };
-            let expected = located_plainly(&text, &anchors.iter().map(runs).collect::<Vec<_>>());
+            let runs: Vec<Vec<u32>> = anchors.iter().map(|anchor| run(anchor)).collect();
+            let expected = located_plainly(&text, &runs);
             let words = Words::of(&text);
-            let around = |(found, anchor): (&Option<usize>, &String)| {
-                found.map_or_else(String::new, |at| words.around(at, at + runs(anchor).len()))
+            let around = |(found, run): (&Option<usize>, &Vec<u32>)| {
+                found.map_or_else(String::new, |at| words.around(at, at + run.len()))
             };
-            let expected: Vec<String> = expected.iter().zip(&anchors).map(around).collect();
+            let expected: Vec<String> = expected.iter().zip(&runs).map(around).collect();
             let found = locate(&text, anchors.iter().map(String::as_str));
             proptest::prop_assert_eq!(found, expected);
         }

@@ -293,6 +293,11 @@ impl PageTable {
         (url != NONE).then(|| (UrlId(url), self.superseded_at[seq as usize]))
     }
 
+    /// Whether the page that a record gave was replaced by the record `seq` or a later one.
+    fn is_replaced_since(&self, record: u32, seq: u32) -> bool {
+        self.record(record).is_some_and(|(_, at)| at != NONE && at >= seq)
+    }
+
     /// URLs with a current page, by `fetch_seq`.
     pub fn crawled(&self) -> impl Iterator<Item = (u32, UrlId)> + '_ {
         (0..self.page_of_seq.len() as u32).filter_map(|seq| match self.record(seq) {
@@ -594,10 +599,7 @@ impl Known {
         seq: u32,
         mut take: impl FnMut(UrlId, &str),
     ) -> Result<(), StoreError> {
-        let is_lost = |old: u32| {
-            let replaced = self.pages.record(old).map(|(_, at)| at).filter(|at| *at != NONE);
-            replaced.is_some_and(|at| at >= seq)
-        };
+        let is_lost = |old: u32| self.pages.is_replaced_since(old, seq);
         let segments = manifest.segments_of(SegmentKind::Links).zip(&manifest.ingests);
         for (segment, ingest) in segments.filter(|(_, ingest)| ingest.first_seq < seq) {
             if !(ingest.first_seq..ingest.end_seq.min(seq)).any(is_lost) {

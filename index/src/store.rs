@@ -228,15 +228,15 @@ impl Store {
         let goes_on = kept.is_some();
         let mapped = || table_image::find_link_context(&self.storage, &self.manifest, known);
         let mut table = kept.or_else(mapped).unwrap_or_default();
-        let mut end = 0;
-        let is_new = |segment: &&SegmentEntry| {
+        let (mut new, mut end) = (Vec::new(), 0);
+        for segment in self.manifest.segments_of(SegmentKind::Around) {
             end += segment.rows;
-            end > table.read_rows
-        };
-        let around = self.manifest.segments_of(SegmentKind::Around);
-        let segments: Vec<&SegmentEntry> = around.filter(is_new).collect();
-        segments.iter().try_for_each(|segment| self.verify(segment))?;
-        known.add_link_context(&mut table, &self.storage, segments)?;
+            if end > table.read_rows {
+                self.verify(segment)?;
+                new.push(segment);
+            }
+        }
+        known.add_link_context(&mut table, &self.storage, new)?;
         table.read_rows = end;
         if self.is_own() && !goes_on && table_image::is_link_context_due(&table) {
             table_image::leave_link_context(self.storage.root(), &self.manifest, &table);

@@ -75,30 +75,31 @@ fn escaped(url: String) -> String {
     let start = url.find("://").map_or(0, |scheme| scheme + 3);
     let start = url[start..].find(['/', '?']).map_or(url.len(), |path| start + path);
     let bytes = url.as_bytes();
-    let is_escape = |at: usize| {
-        let digits = bytes.get(at + 1..at + 3);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    let must = |at: usize| match bytes[at] {
-        b'%' => !is_escape(at),
-        byte => matches!(
-            byte,
-            b'"' | b'<' | b'>' | b'[' | b']' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}'
-        ),
-    };
-    if !(start..bytes.len()).any(must) {
+    if !(start..bytes.len()).any(|at| needs_escape(bytes, at)) {
         return url;
     }
     let mut out = url[..start].to_owned();
     // What the parser returns is ASCII.
     for (at, &byte) in bytes.iter().enumerate().skip(start) {
-        if must(at) {
+        if needs_escape(bytes, at) {
             let _ = write!(out, "%{byte:02X}");
         } else {
             out.push(char::from(byte));
         }
     }
     out
+}
+
+/// Whether the byte at this place of a URL must be escaped, as [`escaped`] says.
+fn needs_escape(bytes: &[u8], at: usize) -> bool {
+    match bytes[at] {
+        b'%' => {
+            let digits = bytes.get(at + 1..at + 3);
+            !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        }
+        b'"' | b'<' | b'>' | b'[' | b']' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => true,
+        _ => false,
+    }
 }
 
 /// Escapes in upper case; escapes of unreserved characters (RFC 3986, section 2.3) decoded, also those that decoding

@@ -193,16 +193,16 @@ fn lines(given: &[String]) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
+fn unread(path: &Path, error: io::Error) -> Failure {
+    let error = anyhow::Error::new(error).context(format!("{}: cannot be read", path.display()));
+    Failure::input(error, "--robots takes a folder of HOST/robots.txt, HOST.txt or HOST files")
+}
+
 /// The delays that robots.txt files ask for beyond the usual one.
 fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Queues, Failure> {
-    let failed = |path: &Path, error: io::Error| {
-        let error =
-            anyhow::Error::new(error).context(format!("{}: cannot be read", path.display()));
-        Failure::input(error, "--robots takes a folder of HOST/robots.txt, HOST.txt or HOST files")
-    };
     let mut delays = Queues::default();
-    for entry in std::fs::read_dir(folder).map_err(|error| failed(folder, error))? {
-        let path = entry.map_err(|error| failed(folder, error))?.path();
+    for entry in std::fs::read_dir(folder).map_err(|error| unread(folder, error))? {
+        let path = entry.map_err(|error| unread(folder, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let file = if path.is_dir() { path.join("robots.txt") } else { path };
         if !file.is_file() {
@@ -212,7 +212,7 @@ fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Queues, 
         let mut content = Vec::new();
         let read =
             File::open(&file).and_then(|file| file.take(ROBOTS_BYTES).read_to_end(&mut content));
-        read.map_err(|error| failed(&file, error))?;
+        read.map_err(|error| unread(&file, error))?;
         let asked = crawl_delay(agent, &content).filter(|delay| *delay > time.delay);
         if let Some(delay) = asked {
             // Of addresses the hosts are asked for.

@@ -98,11 +98,10 @@ fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
 
 fn is_given(typed: &[OsString], name: &str) -> bool {
     let long = format!("--{name}");
-    let is_it = |word: &OsString| {
+    typed.iter().any(|word| {
         let word = word.to_string_lossy();
         word.strip_prefix(&long).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-    };
-    typed.iter().any(is_it)
+    })
 }
 
 /// Whether something is typed that an option cannot stand beside.
@@ -129,14 +128,7 @@ fn as_typed(arg: &Arg, name: &str, value: &Value, path: &Path) -> Result<Vec<OsS
     let long = OsString::from(format!("--{name}"));
     let takes_value = !matches!(arg.get_action(), ArgAction::SetTrue);
     let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
-    let written = |value: &Value| match value {
-        Value::String(text) if is_path && text != "-" => {
-            Some(path.with_file_name(text).into_os_string())
-        }
-        Value::String(text) => Some(text.into()),
-        Value::Number(number) => Some(number.to_string().into()),
-        _ => None,
-    };
+    let written = |value: &Value| written(value, is_path, path);
     let values = match value {
         Value::Bool(is_set) if !takes_value => {
             return Ok(is_set.then_some(long).into_iter().collect());
@@ -148,13 +140,25 @@ fn as_typed(arg: &Arg, name: &str, value: &Value, path: &Path) -> Result<Vec<OsS
     let values: Vec<OsString> =
         values.ok_or_else(|| wrong(path, &format!("{name} cannot be {value}")))?;
     // With a sign of equality, for a value may start with a dash.
-    let typed = |value: OsString| {
+    let words = values.into_iter().map(|value| {
         let mut word = long.clone();
         word.push(OsStr::new("="));
         word.push(value);
         word
-    };
-    Ok(values.into_iter().map(typed).collect())
+    });
+    Ok(words.collect())
+}
+
+/// One value of an option as it would be typed; none if it cannot be one.
+fn written(value: &Value, is_path: bool, path: &Path) -> Option<OsString> {
+    match value {
+        Value::String(text) if is_path && text != "-" => {
+            Some(path.with_file_name(text).into_os_string())
+        }
+        Value::String(text) => Some(text.into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
+    }
 }
 
 fn wrong(path: &Path, what: &str) -> Failure {

@@ -482,12 +482,9 @@ mod tests {
             assert!(missing.is_empty(), "{name} has no {missing:?}");
             let placed: HashSet<&str> =
                 groups.iter().flat_map(|(_, names)| *names).chain(*common).copied().collect();
-            let hidden = |name: &&&str| {
-                let is_it = |arg: &&Arg| arg.get_long() == Some(**name);
-                !arranged.get_arguments().find(is_it).is_some_and(Arg::is_hide_set)
-            };
-            let others: Vec<_> =
-                there.iter().filter(|option| !placed.contains(**option)).filter(hidden).collect();
+            let shown = arranged.get_arguments().filter(|arg| !arg.is_hide_set());
+            let shown = shown.filter_map(Arg::get_long);
+            let others: Vec<_> = shown.filter(|option| !placed.contains(option)).collect();
             assert!(others.is_empty(), "{name}: {others:?} have no place");
             for (_, how) in examples {
                 let tried = self::command().try_get_matches_from(how.split_whitespace());

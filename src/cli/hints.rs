@@ -14,7 +14,7 @@ use crate::estimate::EstimateError;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::names::MetricError;
 use crate::evaluate::rerank::RerankError;
-use crate::ingest::{BadReason, IngestError, Misnamed, MisnamedKeys, Origin, Unfit};
+use crate::ingest::{BadReason, IngestError, Misnamed, MisnamedKeys, Unfit};
 use crate::llm::LlmError;
 use crate::neural::{self, NeuralError};
 use crate::planner::PlannerError;
@@ -106,17 +106,17 @@ pub(super) fn of_no_page(reason: BadReason, misnamed: &MisnamedKeys) -> String {
 
 /// What may have been meant by keys of records that nothing reads, a sentence each.
 pub(super) fn of_misnamed(misnamed: &MisnamedKeys) -> Vec<String> {
-    let sentence = |(key, (count, first)): (&Misnamed, &(u64, Origin))| {
-        let (key, meant, count) = (&key.key, key.meant, counted(*count, "record"));
+    // Without a URL there is no page at all.
+    let (urls, others): (Vec<_>, Vec<_>) =
+        misnamed.0.iter().partition(|(key, _)| key.meant == "url");
+    let sentences = urls.into_iter().chain(others).map(|(Misnamed { key, meant }, (count, first))| {
+        let count = counted(*count, "record");
         let markup = if key.to_ascii_lowercase().contains("html") { IS_MARKUP } else { "" };
         format!(
             "the key `{key}` is not read ({count}, the first at {first}); did you mean `{meant}`?{markup}"
         )
-    };
-    // Without a URL there is no page at all.
-    let (urls, others): (Vec<_>, Vec<_>) =
-        misnamed.0.iter().partition(|(key, _)| key.meant == "url");
-    urls.into_iter().chain(others).map(sentence).collect()
+    });
+    sentences.collect()
 }
 
 /// The way out where a file of queries may be meant otherwise than it was read.

@@ -18,10 +18,10 @@ use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlItem};
 use crate::ingest::{
-    self, BadReason, Misnamed, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions,
+    self, BadReason, Misnamed, MisnamedKeys, PageSource, SourceItem, SourceOptions,
 };
 use crate::planner::outcome::CycleOutcome;
-use crate::report::number::counted;
+use crate::report::number::{and_counted, counted};
 
 /// Files beside those of open plans from which on an ingest merges small ones.
 const MANY_FILES: usize = 512;
@@ -363,20 +363,16 @@ pub(super) fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
 }
 
 fn as_json(misnamed: &MisnamedKeys) -> Vec<serde_json::Value> {
-    let key = |(Misnamed { key, meant }, (count, first)): (&Misnamed, &(u64, Origin))| {
+    let keys = misnamed.0.iter().map(|(Misnamed { key, meant }, (count, first))| {
         let first = first.to_string();
         serde_json::json!({ "key": key, "meant": meant, "count": count, "first": first })
-    };
-    misnamed.0.iter().map(key).collect()
+    });
+    keys.collect()
 }
 
 /// Records that are neither pages nor failures, where there are any.
 fn others(counts: &IngestCounts) -> String {
-    let of = |count: u64, what: &str| match count {
-        0 => String::new(),
-        count => format!(", {count} {what}"),
-    };
-    of(counts.moved, "moved") + &of(counts.unchanged, "unchanged")
+    and_counted(counts.moved, "moved") + &and_counted(counts.unchanged, "unchanged")
 }
 
 fn report(

@@ -68,11 +68,10 @@ fn newer(
     global: &Global,
 ) -> Result<Option<Questions>, Failure> {
     const HOLDER: &str = "prospect serve";
-    let now = |last: &Store| {
+    let (generation, has_plan) = Store::read_last(&store.store, |last| {
         let manifest = last.manifest();
         Ok::<_, StoreError>((manifest.generation, !manifest.plans.is_empty()))
-    };
-    let (generation, has_plan) = Store::read_last(&store.store, now)?;
+    })?;
     if generation == asked.open.store.manifest().generation {
         return Ok(None);
     }

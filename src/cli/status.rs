@@ -185,15 +185,10 @@ impl Status {
             out,
             "(of the picks that gave a page: expected, in brackets what holds 95 %, -> realised)"
         )?;
-        let of = |quantity: fn(&ClosedCycle) -> &Quantity| {
-            let both = |cycle| {
-                let Quantity { expected, realised } = quantity(cycle);
-                Some((expected.as_ref()?.impact, (*realised)?))
-            };
-            self.cycles.iter().filter_map(both).collect::<Vec<_>>()
-        };
-        print_sums(out, "at the close", &of(|cycle| &cycle.enters))?;
-        print_sums(out, "after a quarter more", &of(|cycle| &cycle.stays))?;
+        let enters = self.cycles.iter().filter_map(|cycle| both(&cycle.enters));
+        print_sums(out, "at the close", &enters.collect::<Vec<_>>())?;
+        let stays = self.cycles.iter().filter_map(|cycle| both(&cycle.stays));
+        print_sums(out, "after a quarter more", &stays.collect::<Vec<_>>())?;
         let led_to = self.cycles.iter().filter_map(|cycle| cycle.led_to);
         let led_to: Vec<_> =
             led_to.map(|LedTo { predicted, realised }| (predicted, realised)).collect();
@@ -225,6 +220,11 @@ fn cell(quantity: &Quantity) -> String {
     );
     let realised = quantity.realised.map_or("?".to_owned(), |realised| format!("{realised:.1}"));
     format!("{expected} -> {realised}")
+}
+
+/// What was expected and what came, where both are known.
+fn both(quantity: &Quantity) -> Option<(f64, f64)> {
+    Some((quantity.expected?.impact, quantity.realised?))
 }
 
 /// Expected over realised of the last cycles of which both are known, as a ratio of sums.

@@ -108,6 +108,8 @@ mod tests {
     use std::fs::File;
     use std::path::Path;
 
+    use prospect_index::page::PageRecord;
+
     use super::*;
     use crate::documents::{Compression, DocumentFormat, Layout, create};
 
@@ -159,20 +161,21 @@ mod tests {
         all
     }
 
+    /// The record of a page that has a text. That an archive had a part of the page alone is not written.
+    fn with_text(item: &SourceItem) -> Option<PageRecord> {
+        match item {
+            SourceItem::Page { record, .. } => {
+                (!record.text.is_empty()).then(|| PageRecord { part: false, ..record.clone() })
+            }
+            SourceItem::Bad { detail, .. } | SourceItem::Other { detail, .. } => panic!("{detail}"),
+        }
+    }
+
     #[test]
     fn what_is_written_is_read_again_as_the_pages_that_were_archived() {
         let directory = tempfile::tempdir().unwrap();
         let archived = directory.path().join("crawl.warc");
         std::fs::write(&archived, archive()).unwrap();
-        let with_text = |item: &SourceItem| match item {
-            SourceItem::Page { record, .. } => (!record.text.is_empty()).then(|| {
-                // That an archive had a part of the page alone is not written.
-                let mut record = (*record).clone();
-                record.part = false;
-                record
-            }),
-            SourceItem::Bad { detail, .. } | SourceItem::Other { detail, .. } => panic!("{detail}"),
-        };
         let expected: Vec<_> = pages(&archived).iter().filter_map(with_text).collect();
         assert_eq!(expected.len(), 3);
         for format in [DocumentFormat::Parquet, DocumentFormat::JsonLines] {

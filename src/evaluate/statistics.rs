@@ -98,6 +98,13 @@ pub(crate) fn mean_interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low, high, values: values.to_vec() })
 }
 
+/// As [`mean_interval`], without the values that it is of; 0 for no value.
+pub(crate) fn mean_interval_alone(values: &[f64]) -> Interval {
+    let none = Interval { mean: 0.0, low: None, high: None, values: Vec::new() };
+    let found = mean_interval(values).unwrap_or(none);
+    Interval { values: Vec::new(), ..found }
+}
+
 /// A share, `hits` of `all`, with its 95 % score interval (Wilson, Journal of the American Statistical Association
 /// 1927), which holds near 0 and 1 as well. None of none.
 pub(crate) fn share_interval(hits: u64, all: u64) -> Option<Interval> {

@@ -89,14 +89,16 @@ pub(super) fn of_link(key: &str) -> Option<Misnamed> {
 
 fn meant(key: &str, names: &[(&'static str, &[&str])]) -> Option<&'static str> {
     let plain = plain(key);
-    let is_near = |name: &str| {
-        let name = self::plain(name);
-        let most = name.len() / LEAST_LETTERS;
-        strsim::osa_distance(&name, &plain) <= most.min(2)
-    };
     let other = names.iter().find(|(_, others)| others.contains(&plain.as_str()));
-    let found = other.or_else(|| names.iter().find(|(name, _)| is_near(name)));
+    let found =
+        other.or_else(|| names.iter().find(|(name, _)| is_near(&self::plain(name), &plain)));
     found.map(|(name, _)| *name)
+}
+
+/// Whether this name, misspelt, may be what is written.
+fn is_near(name: &str, written: &str) -> bool {
+    let most = name.len() / LEAST_LETTERS;
+    strsim::osa_distance(name, written) <= most.min(2)
 }
 
 /// A name without case and what joins words.

@@ -179,14 +179,14 @@ fn next_pages(pages: &mut Rows, max: usize) -> Result<Vec<SourceItem>, IngestErr
         rows.push((number, row));
     }
     let name = &pages.name;
-    let item = |(number, row)| {
-        let origin = Origin::record(name, number);
-        match page(row) {
-            Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
-            Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
-        }
-    };
-    Ok(rows.into_par_iter().map(item).collect())
+    Ok(rows.into_par_iter().map(|(number, row)| item(Origin::record(name, number), row)).collect())
+}
+
+fn item(origin: Origin, row: Value) -> SourceItem {
+    match page(row) {
+        Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
+        Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
+    }
 }
 
 impl PageSource for Waiting {

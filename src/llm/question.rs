@@ -147,11 +147,11 @@ pub(super) struct LinkScores {
 
 impl LinksQuestion {
     pub(super) fn new(query: &str, links: &[LinkText<'_>]) -> Self {
-        let shown = |link: &LinkText<'_>| ShownLink {
-            url: cut(link.url, URL_CHARS),
-            text: cut(link.text, LINK_TEXT_CHARS),
-        };
-        Self { query: cut(query, QUERY_CHARS), links: links.iter().map(shown).collect() }
+        let shown = links.iter().map(|link| {
+            let (url, text) = (cut(link.url, URL_CHARS), cut(link.text, LINK_TEXT_CHARS));
+            ShownLink { url, text }
+        });
+        Self { query: cut(query, QUERY_CHARS), links: shown.collect() }
     }
 }
 
@@ -213,25 +213,27 @@ fn check_texts(
     if found == 0 || found > most {
         return Err(ReplyFault::Entries { found, fewest: 1, most });
     }
-    let problem = |text: &str| {
-        if text.trim().is_empty() {
-            Some(TextProblem::Empty)
-        } else if text.chars().count() > VARIANT_CHARS {
-            Some(TextProblem::TooLong)
-        } else if text.chars().any(is_control) {
-            Some(TextProblem::Control)
-        } else {
-            is_query(text.trim()).then_some(TextProblem::Query)
-        }
-    };
     let mut before = HashSet::new();
     for (at, text) in texts.iter().enumerate() {
         let repeated = (!before.insert(text.trim())).then_some(TextProblem::Repeated);
-        if let Some(problem) = problem(text).or(repeated) {
+        if let Some(problem) = problem_of(text, &is_query).or(repeated) {
             return Err(ReplyFault::Text { entry: at + 1, problem });
         }
     }
     Ok(())
+}
+
+/// What is wrong with a text, whatever the others are.
+fn problem_of(text: &str, is_query: impl Fn(&str) -> bool) -> Option<TextProblem> {
+    if text.trim().is_empty() {
+        Some(TextProblem::Empty)
+    } else if text.chars().count() > VARIANT_CHARS {
+        Some(TextProblem::TooLong)
+    } else if text.chars().any(is_control) {
+        Some(TextProblem::Control)
+    } else {
+        is_query(text.trim()).then_some(TextProblem::Query)
+    }
 }
 
 /// Refuses texts that hold the key.

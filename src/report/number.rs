@@ -8,6 +8,11 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", thousands(number))
 }
 
+/// One more count in a list of counts, such as `, 3 moved`; nothing where there is none.
+pub(crate) fn and_counted(number: u64, what: &str) -> String {
+    if number == 0 { String::new() } else { format!(", {number} {what}") }
+}
+
 /// How often something is asked: `once`, `2.5 times`.
 pub(crate) fn times(count: f64) -> String {
     if count == 1.0 { "once".to_owned() } else { format!("{count} times") }

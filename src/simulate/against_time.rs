@@ -73,13 +73,15 @@ impl Findings<'_> {
 
     fn gain(&self, policy: usize, all: &[Vec<Vec<TimePoint>>]) -> Option<crate::results::Interval> {
         let baseline = self.baseline().filter(|&baseline| baseline != policy)?;
-        let found = |points: &[TimePoint]| {
-            let last = points.last().copied().unwrap_or_default();
-            if self.judged.is_empty() { last.impact } else { last.relevant }
-        };
         let pairs = all[policy].iter().zip(&all[baseline]);
-        let gains: Vec<f64> = pairs.map(|(own, base)| found(own) - found(base)).collect();
-        mean_interval(&gains)
+        let gains = pairs.map(|(own, base)| self.found(own) - self.found(base));
+        mean_interval(&gains.collect::<Vec<f64>>())
+    }
+
+    /// What a crawl found in all: relevant pages, or impact where there are no judgements.
+    fn found(&self, points: &[TimePoint]) -> f64 {
+        let last = points.last().copied().unwrap_or_default();
+        if self.judged.is_empty() { last.impact } else { last.relevant }
     }
 
     /// When so many pages were asked for, on average over seed sets.

@@ -306,12 +306,11 @@ impl CollectionBuilder {
         let count = pages.len() as u32;
         let mut numbers = vec![NONE; self.urls.len()];
         let mut urls = UrlTable::default();
-        let is_kept = |id: &UrlId| match outside {
-            Outside::Drop => false,
-            Outside::Charge => true,
-            Outside::Failed => self.failed.contains(id),
+        let kept: Vec<UrlId> = match outside {
+            Outside::Drop => Vec::new(),
+            Outside::Charge => others,
+            Outside::Failed => others.into_iter().filter(|id| self.failed.contains(id)).collect(),
         };
-        let kept: Vec<UrlId> = others.into_iter().filter(is_kept).collect();
         for id in pages.iter().chain(&kept) {
             numbers[id.index()] = urls.insert(self.urls.url(*id), self.urls.spelling(*id)).0;
         }

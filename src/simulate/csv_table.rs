@@ -16,10 +16,7 @@ pub(super) fn write<const N: usize>(
     columns: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
 ) -> Result<(), SimulateError> {
-    let failed = |source: csv::Error| {
-        let source = std::io::Error::from(source);
-        StoreError::Io { operation: "write", path: name.into(), source }
-    };
+    let failed = |error: csv::Error| write_error(name, error);
     let mut bytes = Vec::new();
     let mut table = Writer::from_writer(&mut bytes);
     table.write_record(columns).map_err(failed)?;
@@ -30,6 +27,10 @@ pub(super) fn write<const N: usize>(
     drop(table);
     storage.write(name, &bytes)?;
     Ok(())
+}
+
+fn write_error(name: &str, error: csv::Error) -> StoreError {
+    StoreError::Io { operation: "write", path: name.into(), source: error.into() }
 }
 
 /// What stands for a number that there may not be: nothing if there is none.

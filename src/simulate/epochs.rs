@@ -59,8 +59,7 @@ impl FollowedCrawl<'_> {
         let text = collection.text.with_docs(docs);
         let crawled = CrawledPages { pages: &pages, urls: &collection.urls, windows };
         let brought = |end: u32| {
-            let fetched = fetched.iter().take(end as usize);
-            fetched.filter(|page| **page < collection.pages).count()
+            fetched.iter().take(end as usize).filter(|page| **page < collection.pages).count()
         };
         let (mut at, mut epoch) = (0, 0);
         while let Some(&first) = ends.get(at) {

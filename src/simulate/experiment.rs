@@ -323,20 +323,7 @@ pub(super) fn side_by_side<T: Send>(
     act: impl Fn(usize) -> Result<T, SimulateError> + Sync,
 ) -> Result<Vec<T>, SimulateError> {
     let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let task = next.fetch_add(1, Ordering::Relaxed);
-            if task >= tasks {
-                return done;
-            }
-            let result = act(task);
-            if result.is_err() {
-                next.store(tasks, Ordering::Relaxed);
-            }
-            done.push((task, result));
-        }
-    };
+    let work = || work_off(tasks, &next, &act);
     let mut results: Vec<(usize, Result<T, SimulateError>)> = std::thread::scope(|scope| {
         let threads = rayon::current_num_threads();
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
@@ -345,6 +332,27 @@ pub(super) fn side_by_side<T: Send>(
     });
     results.sort_by_key(|(task, _)| *task);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Does one task after the other, from the `next` one that nobody has begun, and gives their results by number. An error
+/// leaves no further task to anybody.
+fn work_off<T>(
+    tasks: usize,
+    next: &AtomicUsize,
+    act: impl Fn(usize) -> Result<T, SimulateError>,
+) -> Vec<(usize, Result<T, SimulateError>)> {
+    let mut done = Vec::new();
+    loop {
+        let task = next.fetch_add(1, Ordering::Relaxed);
+        if task >= tasks {
+            return done;
+        }
+        let result = act(task);
+        if result.is_err() {
+            next.store(tasks, Ordering::Relaxed);
+        }
+        done.push((task, result));
+    }
 }
 
 /// Whether a policy of the list plans.

@@ -263,6 +263,22 @@ struct Knowledge {
     urls: Vec<UrlId>,
 }
 
+/// By page: the number of its file type on its host, and that of its section.
+fn kinds(collection: &Collection) -> Vec<(u32, u32)> {
+    let (mut types, mut sections) = (HashMap::new(), HashMap::new());
+    let mut kinds = Vec::with_capacity(collection.pages as usize);
+    for page in (0..collection.pages).map(UrlId) {
+        let address = collection.urls.url(page);
+        let file_type = (collection.host[page.index()], url::file_type(address).into_owned());
+        let next = types.len() as u32;
+        let file_type = *types.entry(file_type).or_insert(next);
+        let next = sections.len() as u32;
+        let section = SiteLevel::Directory.site(address).into_owned();
+        kinds.push((file_type, *sections.entry(section).or_insert(next)));
+    }
+    kinds
+}
+
 impl<'a> Site<'a> {
     fn new(
         collection: &'a Collection,
@@ -285,17 +301,7 @@ impl<'a> Site<'a> {
         for events in events.values_mut() {
             events.sort_unstable();
         }
-        let (mut types, mut sections) = (HashMap::new(), HashMap::new());
-        let kind = |page: UrlId| {
-            let address = collection.urls.url(page);
-            let file_type = (collection.host[page.index()], url::file_type(address).into_owned());
-            let next = types.len() as u32;
-            let file_type = *types.entry(file_type).or_insert(next);
-            let next = sections.len() as u32;
-            let section = SiteLevel::Directory.site(address).into_owned();
-            (file_type, *sections.entry(section).or_insert(next))
-        };
-        let kinds = (0..collection.pages).map(UrlId).map(kind).collect();
+        let kinds = kinds(collection);
         let first = events.first_key_value().map_or(0, |(day, _)| *day);
         let end = events.last_key_value().map_or(0, |(day, _)| day + 1);
         let ranked = lists.lists.into_iter().map(ranked).collect();
@@ -305,11 +311,11 @@ impl<'a> Site<'a> {
 
     /// What is served of the pages that there are.
     fn served(&self, exists: &[bool]) -> Served {
-        let top = |ranked: &Vec<UrlId>| {
+        let lists = self.ranked.iter().map(|ranked| {
             let there = ranked.iter().copied().filter(|page| exists[page.index()]);
-            there.take(self.places.k).collect::<Vec<_>>()
-        };
-        let lists: Vec<Vec<UrlId>> = self.ranked.iter().map(top).collect();
+            there.take(self.places.k).collect()
+        });
+        let lists: Vec<Vec<UrlId>> = lists.collect();
         let mut impact = vec![0.0; self.collection.urls.len()];
         for (query, list) in self.queries.iter().zip(&lists) {
             for (at, page) in list.iter().enumerate() {

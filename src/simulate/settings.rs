@@ -117,11 +117,10 @@ impl SimulationSettings {
 
     /// Whether a policy asks what queries lack.
     pub(crate) fn lacks(&self) -> bool {
-        let lacks = |choice: &PolicyChoice| {
+        self.policies.iter().any(|choice| {
             let settings = choice.settings(self.plan.clone());
             settings.is_ok_and(|settings| settings.demand == Demand::Lack)
-        };
-        self.policies.iter().any(lacks)
+        })
     }
 
     /// Whether a rule asks how well queries are answered.

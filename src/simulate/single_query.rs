@@ -17,7 +17,7 @@ use super::values::Placed;
 use crate::evaluate::checkpoints::JudgedQuery;
 use crate::evaluate::metrics::Metric;
 use crate::evaluate::rerank::PairScores;
-use crate::evaluate::statistics::mean_interval;
+use crate::evaluate::statistics::mean_interval_alone;
 use crate::policy::hidden_web::WebVectors;
 use crate::results::Interval;
 use crate::results::single_query::{SingleQueryPolicy, SingleQuerySummary};
@@ -183,18 +183,18 @@ impl SingleFound {
         kinds.sort_unstable();
         kinds.dedup();
         kinds.retain(|kind| !kind.is_empty() && *kind != "all");
-        let labels = settings.policies.iter().map(crate::policy::PolicyChoice::label);
-        let of_policy = |name: String| -> Vec<SingleQueryPolicy> {
-            let all = std::iter::once("all").chain(kinds.iter().copied());
-            all.map(|kind| self.policy(&name, kind)).collect()
-        };
+        let mut policies = Vec::new();
+        for choice in &settings.policies {
+            let (name, all) = (choice.label(), std::iter::once("all"));
+            policies.extend(all.chain(kinds.iter().copied()).map(|kind| self.policy(&name, kind)));
+        }
         let mut qids: Vec<&str> = self.crawls.iter().map(|own| own.qid.as_str()).collect();
         qids.dedup();
         SingleQuerySummary {
             queries: qids.len(),
             pages: course.pages as u32,
             batch: settings.batch.pages(course.fetchable),
-            policies: labels.flat_map(of_policy).collect(),
+            policies,
         }
     }
 
@@ -208,22 +208,13 @@ impl SingleFound {
                 None => by_query.push(vec![crawl]),
             }
         }
-        let over_queries = |of: &dyn Fn(&SingleCrawl) -> f64| {
-            let mean = |crawls: &Vec<&SingleCrawl>| {
-                crawls.iter().map(|own| of(own)).sum::<f64>() / crawls.len() as f64
-            };
-            let none = Interval { mean: 0.0, low: None, high: None, values: Vec::new() };
-            let values: Vec<f64> = by_query.iter().map(mean).collect();
-            let found = mean_interval(&values).unwrap_or(none);
-            Interval { values: Vec::new(), ..found }
-        };
         SingleQueryPolicy {
             name: name.to_owned(),
             kind: kind.to_owned(),
             queries: by_query.len(),
-            ndcg: over_queries(&|own| own.ndcg),
-            recall: over_queries(&|own| own.recall),
-            fetched: over_queries(&|own| f64::from(own.fetched)),
+            ndcg: over_queries(&by_query, |own| own.ndcg),
+            recall: over_queries(&by_query, |own| own.recall),
+            fetched: over_queries(&by_query, |own| f64::from(own.fetched)),
         }
     }
 
@@ -247,4 +238,12 @@ impl SingleFound {
         });
         csv_table::write(storage, "single-query.csv", columns, rows)
     }
+}
+
+/// The mean of a value over queries, of which each has some crawls.
+fn over_queries(by_query: &[Vec<&SingleCrawl>], of: impl Fn(&SingleCrawl) -> f64) -> Interval {
+    let mean = |crawls: &Vec<&SingleCrawl>| {
+        crawls.iter().map(|own| of(own)).sum::<f64>() / crawls.len() as f64
+    };
+    mean_interval_alone(&by_query.iter().map(mean).collect::<Vec<f64>>())
 }

@@ -13,6 +13,7 @@ use super::measure::{Measure, Measured, RANKING_METRICS};
 use crate::evaluate::statistics::pearson_interval;
 use crate::policy::Page;
 use crate::policy::hidden_web::WebVectors;
+use crate::results::Interval;
 use crate::results::sufficiency_check::{
     CheckPoint, KindCheck, Moves, PolicyCheck, StrategyCheck, SufficiencyBin, SufficiencyCheck,
 };
@@ -173,26 +174,22 @@ impl Check<'_> {
         let ndcg_of = |point: usize, query: usize| over_crawls(&|c| ndcg[c][point][query]);
         let last = pages.len() - 1;
         let share_of = |point: usize, query: usize| ndcg_of(point, query) / ndcg_of(last, query);
-        let correlation = |point: usize, queries: &[usize], truth: &dyn Fn(usize, usize) -> f64| {
-            let x: Vec<f64> = queries.iter().map(|&query| said_of(point, query)).collect();
-            let y: Vec<f64> = queries.iter().map(|&query| truth(point, query)).collect();
-            pearson_interval(&x, &y)
-        };
         let points = pages.iter().enumerate().map(|(point, &pages)| CheckPoint {
             pages,
             sufficiency: mean(all.iter().map(|&query| said_of(point, query))),
             ndcg: mean(all.iter().map(|&query| ndcg_of(point, query))),
-            correlation: correlation(point, &all, &ndcg_of),
+            correlation: correlation(&all, |at| said_of(point, at), |at| ndcg_of(point, at)),
         });
         let half = nearest_to_half(pages);
+        let said_at_half = |query: usize| said_of(half, query);
         let kinds = self.kinds(joined).into_iter().map(|(kind, queries)| {
             let final_ones: Vec<usize> =
                 queries.iter().copied().filter(|&query| ndcg_of(last, query) > 0.0).collect();
             KindCheck {
                 kind,
                 queries: queries.len(),
-                correlation: correlation(half, &queries, &ndcg_of),
-                with_share: correlation(half, &final_ones, &share_of),
+                correlation: correlation(&queries, said_at_half, |at| ndcg_of(half, at)),
+                with_share: correlation(&final_ones, said_at_half, |at| share_of(half, at)),
             }
         });
         StrategyCheck {
@@ -284,15 +281,41 @@ fn ndcg(measured: &Measured, joined: &[Joined], checkpoints: usize) -> ByQuery {
     measured.values.iter().take(checkpoints).map(at).collect()
 }
 
-fn bins(said: &[&ByQuery], ndcg: &[ByQuery], points: usize) -> Vec<SufficiencyBin> {
-    #[derive(Clone, Default)]
-    struct Sum {
-        count: usize,
-        said: f64,
-        ndcg: f64,
-        share: f64,
-        shares: usize,
+/// How what is said of these queries goes with the truth.
+fn correlation(
+    queries: &[usize],
+    said: impl Fn(usize) -> f64,
+    truth: impl Fn(usize) -> f64,
+) -> Option<Interval> {
+    let x: Vec<f64> = queries.iter().map(|&query| said(query)).collect();
+    let y: Vec<f64> = queries.iter().map(|&query| truth(query)).collect();
+    pearson_interval(&x, &y)
+}
+
+/// Sums over what falls into a bin.
+#[derive(Clone, Default)]
+struct Sum {
+    count: usize,
+    said: f64,
+    ndcg: f64,
+    share: f64,
+    shares: usize,
+}
+
+impl Sum {
+    /// The means, as the bin of this number.
+    fn bin(&self, at: usize) -> SufficiencyBin {
+        SufficiencyBin {
+            from: at as f64 / BINS as f64,
+            count: self.count,
+            sufficiency: self.said / self.count as f64,
+            ndcg: self.ndcg / self.count as f64,
+            share: (self.shares > 0).then(|| self.share / self.shares as f64),
+        }
     }
+}
+
+fn bins(said: &[&ByQuery], ndcg: &[ByQuery], points: usize) -> Vec<SufficiencyBin> {
     let mut sums = vec![Sum::default(); BINS];
     for (said, ndcg) in said.iter().zip(ndcg) {
         for point in 0..points {
@@ -308,14 +331,8 @@ fn bins(said: &[&ByQuery], ndcg: &[ByQuery], points: usize) -> Vec<SufficiencyBi
             }
         }
     }
-    let told = |(at, sum): (usize, Sum)| SufficiencyBin {
-        from: at as f64 / BINS as f64,
-        count: sum.count,
-        sufficiency: sum.said / sum.count as f64,
-        ndcg: sum.ndcg / sum.count as f64,
-        share: (sum.shares > 0).then(|| sum.share / sum.shares as f64),
-    };
-    sums.into_iter().enumerate().filter(|(_, sum)| sum.count > 0).map(told).collect()
+    let filled = sums.iter().enumerate().filter(|(_, sum)| sum.count > 0);
+    filled.map(|(at, sum)| sum.bin(at)).collect()
 }
 
 /// The checkpoint nearest to half of the last one.

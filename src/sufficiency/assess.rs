@@ -165,10 +165,9 @@ impl<'a> Statistics<'a> {
         redundancy: &[f64],
     ) -> Result<Vec<QueryParts>, StoreError> {
         let (queries, distinct) = (&self.queries.workload.queries, &self.queries.distinct.queries);
-        let idf = |word: &str| self.scorer.idf(word);
-        let one = |at: usize| {
+        let parts = (0..queries.len()).into_par_iter().map(|at| {
             let words = &distinct[at].words;
-            let mass: f64 = words.iter().map(|word| idf(word)).sum();
+            let mass: f64 = words.iter().map(|word| self.scorer.idf(word)).sum();
             Ok(QueryParts {
                 coverage: tracks.answers(at, mass),
                 words: 0.0,
@@ -177,10 +176,9 @@ impl<'a> Statistics<'a> {
                 redundancy: redundancy[at],
                 domain_coverage: 0.0,
             })
-        };
-        let parts = (0..queries.len()).into_par_iter().map(one);
+        });
         let mut parts = parts.collect::<Result<Vec<QueryParts>, StoreError>>()?;
-        let domains = self.domains.get_or_init(|| nearest(distinct, idf));
+        let domains = self.domains.get_or_init(|| nearest(distinct, |word| self.scorer.idf(word)));
         for (at, domain) in domains.iter().enumerate() {
             let covered: f64 = domain.iter().map(|query| parts[query.index()].coverage).sum();
             parts[at].domain_coverage = covered / domain.len() as f64;
@@ -212,12 +210,12 @@ impl<'a> Statistics<'a> {
 
     /// By query: the score of its best page as a share of what no page can exceed.
     pub(crate) fn best(&self, tracks: &Tracks) -> Vec<f64> {
-        let of = |(at, query): (usize, &Query)| {
+        let shares = self.queries().iter().enumerate().map(|(at, query)| {
             let most = self.most(query);
             let best = tracks.list(at).first().map_or(0.0, |(_, score)| *score);
             if most > 0.0 { best / most } else { 0.0 }
-        };
-        self.queries().iter().enumerate().map(of).collect()
+        });
+        shares.collect()
     }
 
     /// What the score of no page can exceed.

@@ -58,18 +58,8 @@ impl Compatible {
     pub(crate) fn add(&mut self, title: &str, text: &str) {
         let before = self.counts.len();
         let mut page = Vec::new();
-        let mut take = |word: &str| {
-            let next = self.counts.len();
-            let number = *self.words.entry(word.to_owned()).or_insert(next);
-            if number == next {
-                self.counts.push((0, 0));
-            }
-            self.counts[number].0 += 1;
-            self.most = self.most.max(self.counts[number].0);
-            page.push(number as u32);
-        };
-        for_each_term(title, &mut take);
-        for_each_term(text, &mut take);
+        for_each_term(title, |word| page.push(self.count(word)));
+        for_each_term(text, |word| page.push(self.count(word)));
         page.sort_unstable();
         page.dedup();
         for &word in &page {
@@ -79,6 +69,18 @@ impl Compatible {
         self.pages.push(page);
         let new = self.counts.len() - before;
         self.new_words = Some((self.new_words.map_or(new, |(first, _)| first), new));
+    }
+
+    /// Counts an occurrence of a word, and gives the word's number.
+    fn count(&mut self, word: &str) -> u32 {
+        let next = self.counts.len();
+        let number = *self.words.entry(word.to_owned()).or_insert(next);
+        if number == next {
+            self.counts.push((0, 0));
+        }
+        self.counts[number].0 += 1;
+        self.most = self.most.max(self.counts[number].0);
+        number as u32
     }
 
     /// Whether consistency is of pairs that are drawn, and not of all.
@@ -122,18 +124,18 @@ impl Compatible {
         if terms.is_empty() || self.pages.is_empty() {
             return 0.0;
         }
-        let pages = self.pages.len() as f64;
-        let most = self.most as f64;
         let mut terms: Vec<&String> = terms.iter().collect();
         terms.sort_unstable();
-        let of_term = |term: &&String| {
-            let Some(&number) = self.words.get(*term) else { return 0.0 };
-            let (times, holders) = self.counts[number];
-            let frequency = (1.0 + times as f64).ln() / (1.0 + most).ln();
-            holders as f64 / pages * (1.0 + 0.5 * frequency)
-        };
-        let mean = terms.iter().map(of_term).sum::<f64>() / terms.len() as f64;
-        mean.sqrt().min(1.0)
+        let sum = terms.iter().map(|term| self.coverage_of(term)).sum::<f64>();
+        (sum / terms.len() as f64).sqrt().min(1.0)
+    }
+
+    /// Coverage of one word, where there are pages.
+    fn coverage_of(&self, term: &str) -> f64 {
+        let Some(&number) = self.words.get(term) else { return 0.0 };
+        let (times, holders) = self.counts[number];
+        let frequency = (1.0 + times as f64).ln() / (1.0 + self.most as f64).ln();
+        holders as f64 / self.pages.len() as f64 * (1.0 + 0.5 * frequency)
     }
 
     fn consistency(&self) -> f64 {
@@ -314,20 +316,23 @@ mod tests {
         }
     }
 
+    fn best(state: &Compatible, texts: &[&str]) -> Option<(usize, f64)> {
+        let mut links = Links::default();
+        for text in texts {
+            links.add(state, text);
+        }
+        links.best(QUERY)
+    }
+
+    #[track_caller]
+    fn is(found: Option<(usize, f64)>, place: usize, score: f64) {
+        let (link, own) = found.unwrap();
+        assert!(link == place && (own - score).abs() < 1e-12, "{link} {own}");
+    }
+
     #[test]
     fn links_are_scored_as_in_the_golden_example() {
         let mut state = Compatible::default();
-        let best = |state: &Compatible, texts: &[&str]| {
-            let mut links = Links::default();
-            for text in texts {
-                links.add(state, text);
-            }
-            links.best(QUERY)
-        };
-        let is = |found: Option<(usize, f64)>, place: usize, score: f64| {
-            let (link, own) = found.unwrap();
-            assert!(link == place && (own - score).abs() < 1e-12, "{link} {own}");
-        };
         is(best(&state, &[""]), 0, 0.5); // All is new before any page.
         for page in PAGES {
             state.add("", page);
@@ -344,25 +349,26 @@ mod tests {
         assert!((link_score(0.4, 0.0) - 0.4).abs() < 1e-12);
     }
 
+    fn are_enough(pages: &[&str], queries: &[(&str, f64)]) -> bool {
+        let mut state = Compatible::default();
+        for page in pages {
+            state.add("", page);
+        }
+        state.has_enough(queries.iter().copied())
+    }
+
     #[test]
     fn the_mean_over_askings_or_a_page_without_new_words_is_enough() {
-        let of = |pages: &[&str], queries: &[(&str, f64)]| {
-            let mut state = Compatible::default();
-            for page in pages {
-                state.add("", page);
-            }
-            state.has_enough(queries.iter().copied())
-        };
         // Half of the words are new, two of three shared: 0.4 + 0.3 * 2/3 + 0.3 * 0.5 = 0.75, and without the word 0.35.
         let two = ["apple banana", "apple banana cherry"];
-        assert!(of(&two, &[("apple", 1.0)]));
-        assert!(!of(&two, &[("apple", 1.0), ("pear", 1.0)]), "0.55 on the mean");
-        assert!(of(&two, &[("apple", 9.0), ("pear", 1.0)]), "0.71");
-        assert!(!of(&two, &[]), "nobody asks");
+        assert!(are_enough(&two, &[("apple", 1.0)]));
+        assert!(!are_enough(&two, &[("apple", 1.0), ("pear", 1.0)]), "0.55 on the mean");
+        assert!(are_enough(&two, &[("apple", 9.0), ("pear", 1.0)]), "0.71");
+        assert!(!are_enough(&two, &[]), "nobody asks");
         // Of five first words the second page adds one, or two.
         let first = "apple banana cherry damson elder";
-        assert!(of(&[first, "apple fig"], &[("pear", 1.0)]));
-        assert!(!of(&[first, "fig guava"], &[("pear", 1.0)]));
+        assert!(are_enough(&[first, "apple fig"], &[("pear", 1.0)]));
+        assert!(!are_enough(&[first, "fig guava"], &[("pear", 1.0)]));
     }
 
     #[test]

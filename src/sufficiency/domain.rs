@@ -12,49 +12,71 @@ const NEAREST: usize = 10;
 /// By query: the queries nearest to it, itself first; those that share no word with it are not near. `idf` is of
 /// words. Ties go by place.
 pub(super) fn nearest(queries: &[Query], idf: impl Fn(&str) -> f64 + Sync) -> Vec<Vec<QueryId>> {
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    let (mut weights, mut holders) = (Vec::new(), Vec::<Vec<QueryId>>::new());
-    let mut words_of = Vec::with_capacity(queries.len());
-    for (at, query) in queries.iter().enumerate() {
-        let mut words = Vec::with_capacity(query.words.len());
-        for word in &query.words {
-            let number = *numbers.entry(word).or_insert_with(|| {
-                weights.push(idf(word).powi(2));
-                holders.push(Vec::new());
-                holders.len() - 1
-            });
-            words.push(number);
+    let words = QueryWords::new(queries, idf);
+    let places = (0..queries.len()).into_par_iter();
+    places.map_init(|| vec![0.0; queries.len()], |shared, at| words.domain(at, shared)).collect()
+}
+
+/// The words of queries, numbered.
+struct QueryWords {
+    /// By word: the square of its idf.
+    weights: Vec<f64>,
+    /// By word: the queries that have it.
+    holders: Vec<Vec<QueryId>>,
+    /// By query: its distinct words.
+    words_of: Vec<Vec<usize>>,
+    /// By query: the length of its vector.
+    lengths: Vec<f64>,
+}
+
+impl QueryWords {
+    fn new(queries: &[Query], idf: impl Fn(&str) -> f64) -> Self {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let (mut weights, mut holders) = (Vec::new(), Vec::<Vec<QueryId>>::new());
+        let mut words_of = Vec::with_capacity(queries.len());
+        for (at, query) in queries.iter().enumerate() {
+            let mut words = Vec::with_capacity(query.words.len());
+            for word in &query.words {
+                let number = *numbers.entry(word).or_insert_with(|| {
+                    weights.push(idf(word).powi(2));
+                    holders.push(Vec::new());
+                    holders.len() - 1
+                });
+                words.push(number);
+            }
+            words.sort_unstable();
+            words.dedup();
+            for &word in &words {
+                holders[word].push(QueryId::new(at));
+            }
+            words_of.push(words);
         }
-        words.sort_unstable();
-        words.dedup();
-        for &word in &words {
-            holders[word].push(QueryId::new(at));
-        }
-        words_of.push(words);
+        let length =
+            |words: &Vec<usize>| words.iter().map(|&word| weights[word]).sum::<f64>().sqrt();
+        let lengths = words_of.iter().map(length).collect();
+        Self { weights, holders, words_of, lengths }
     }
-    let length = |words: &Vec<usize>| words.iter().map(|&word| weights[word]).sum::<f64>().sqrt();
-    let lengths: Vec<f64> = words_of.iter().map(length).collect();
-    let domain = |shared: &mut Vec<f64>, at: usize| {
-        shared.resize(queries.len(), 0.0);
+
+    /// The queries nearest to one, itself first. `shared` is 0 for each query, and is so again afterwards.
+    fn domain(&self, at: usize, shared: &mut [f64]) -> Vec<QueryId> {
         let mut found: Vec<QueryId> = Vec::new();
-        for &word in &words_of[at] {
-            for &other in &holders[word] {
+        for &word in &self.words_of[at] {
+            for &other in &self.holders[word] {
                 if shared[other.index()] == 0.0 {
                     found.push(other);
                 }
-                shared[other.index()] += weights[word];
+                shared[other.index()] += self.weights[word];
             }
         }
         found.retain(|other| other.index() != at);
-        let cosine = |other: QueryId| shared[other.index()] / lengths[other.index()];
+        let cosine = |other: QueryId| shared[other.index()] / self.lengths[other.index()];
         let others = found.iter().map(|&other| (cosine(other), other)).collect();
         shared[at] = 0.0;
         for other in &found {
             shared[other.index()] = 0.0;
         }
         std::iter::once(QueryId::new(at)).chain(best(others)).take(NEAREST).collect()
-    };
-    (0..queries.len()).into_par_iter().map_init(Vec::new, domain).collect()
+    }
 }
 
 /// The [`NEAREST`] of these at most, the nearest first.

@@ -227,13 +227,14 @@ fn parts(title: &str) -> Vec<&str> {
 /// none.
 fn headings(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let is_heading = |pair: &&[&str]| {
-        let (line, next) = (pair[0], pair[1]);
-        let is_short = line.chars().count() <= HEADING_CHARS;
-        let is_open = !line.ends_with(['.', ',', ';', ':', '!']);
-        is_short && is_open && next.chars().count() > HEADING_CHARS
-    };
-    lines.windows(2).filter(is_heading).map(|pair| pair[0]).collect()
+    let pairs = lines.windows(2).map(|pair| (pair[0], pair[1]));
+    pairs.filter(|(line, next)| is_heading(line, next)).map(|(line, _)| line).collect()
+}
+
+fn is_heading(line: &str, next: &str) -> bool {
+    let is_short = line.chars().count() <= HEADING_CHARS;
+    let is_open = !line.ends_with(['.', ',', ';', ':', '!']);
+    is_short && is_open && next.chars().count() > HEADING_CHARS
 }
 
 #[cfg(test)]

@@ -23,26 +23,10 @@ pub(crate) struct Shingles(Vec<u64>);
 impl Shingles {
     /// Of a page's title and text; a page of fewer words than a shingle has all of them as one.
     pub(crate) fn of(title: &str, text: &str) -> Self {
-        let mut last: Vec<String> = Vec::new();
-        let mut run = String::new();
-        let mut hashes = Vec::new();
-        let mut take = |word: &str| {
-            if last.len() == SHINGLE_WORDS {
-                last.rotate_left(1);
-                last.pop();
-            }
-            last.push(word.to_owned());
-            if last.len() == SHINGLE_WORDS {
-                run.clear();
-                for word in &last {
-                    run.push_str(word);
-                    run.push(' ');
-                }
-                hashes.push(xxh3_64(run.as_bytes()));
-            }
-        };
-        words::for_each_word(title, &mut take);
-        words::for_each_word(text, &mut take);
+        let mut shingler = Shingler::default();
+        words::for_each_word(title, |word| shingler.take(word));
+        words::for_each_word(text, |word| shingler.take(word));
+        let Shingler { last, mut hashes, .. } = shingler;
         if hashes.is_empty() && !last.is_empty() {
             hashes.push(xxh3_64(last.join(" ").as_bytes()));
         }
@@ -68,6 +52,35 @@ impl Shingles {
             }
         }
         shared > 0 && common(shared)
+    }
+}
+
+/// Makes shingles of words that come one after the other.
+#[derive(Default)]
+struct Shingler {
+    /// The last words, as many as a shingle has at most.
+    last: Vec<String>,
+    /// Room for the text of a shingle.
+    run: String,
+    /// The shingles so far.
+    hashes: Vec<u64>,
+}
+
+impl Shingler {
+    fn take(&mut self, word: &str) {
+        if self.last.len() == SHINGLE_WORDS {
+            self.last.rotate_left(1);
+            self.last.pop();
+        }
+        self.last.push(word.to_owned());
+        if self.last.len() == SHINGLE_WORDS {
+            self.run.clear();
+            for word in &self.last {
+                self.run.push_str(word);
+                self.run.push(' ');
+            }
+            self.hashes.push(xxh3_64(self.run.as_bytes()));
+        }
     }
 }
 
@@ -132,15 +145,15 @@ fn prefixes(pages: &[(UrlId, Shingles)]) -> Vec<Vec<u64>> {
     for &shingle in pages.iter().flat_map(|(_, shingles)| &shingles.0) {
         counts[place(shingle)] += 1;
     }
-    let prefix = |(_, Shingles(all)): &(UrlId, Shingles)| {
+    let prefixes = pages.par_iter().map(|(_, Shingles(all))| {
         // Two sets of Jaccard similarity t share at least t |x| of the elements of either.
         let length = all.len() - (all.len() * ALIKE.0).div_ceil(ALIKE.1) + 1;
         let mut rarest = all.clone();
         rarest.sort_unstable_by_key(|&shingle| (counts[place(shingle)], shingle));
         rarest.truncate(length);
         rarest
-    };
-    pages.par_iter().map(prefix).collect()
+    });
+    prefixes.collect()
 }
 
 #[cfg(test)]

@@ -37,10 +37,7 @@ pub(crate) fn verdict_line(signals: &Signals, verdict: &Verdict) -> String {
 
 /// Why to stop, or to go on, with the figures that this rests on.
 pub(crate) fn why_line(signals: &Signals, verdict: &Verdict) -> String {
-    let told = |reasons: &[StopReason]| {
-        let told: Vec<String> = reasons.iter().map(|reason| why(*reason, signals)).collect();
-        told.join("; ")
-    };
+    let told = |reasons: &[StopReason]| joined(reasons, signals);
     let why = if verdict.stop {
         told(&verdict.reasons)
     } else {
@@ -50,6 +47,11 @@ pub(crate) fn why_line(signals: &Signals, verdict: &Verdict) -> String {
         return why;
     }
     format!("{why} (signs that stop nothing by themselves: {})", told(&verdict.signs))
+}
+
+fn joined(reasons: &[StopReason], signals: &Signals) -> String {
+    let told: Vec<String> = reasons.iter().map(|reason| why(*reason, signals)).collect();
+    told.join("; ")
 }
 
 fn why(reason: StopReason, signals: &Signals) -> String {

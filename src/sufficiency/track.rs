@@ -115,14 +115,13 @@ impl Tracks {
         self.holders = holders.lists;
         let new = crawl.postings(crawl.queries, old_end..end_seq)?;
         let were_replaced = crawl.pages.replaced_since(old_end);
-        let follow = |scores: &mut Scores, (track, query): (&mut QueryTrack, &Query)| {
+        let pairs = self.queries.par_iter_mut().zip(crawl.queries);
+        let is_stale = pairs.map_init(Scores::default, |scores, (track, query)| {
             crawl.scorer.score_ordered(&crawl.scorer.term_ids(&query.words), &new, scores);
             let found = crawl.scorer.scored(scores).collect();
-            track.took_in(found, crawl, were_replaced, old_end..end_seq)
-        };
-        let pairs = self.queries.par_iter_mut().zip(crawl.queries);
-        let is_stale: Vec<bool> =
-            pairs.map_init(Scores::default, follow).map(|took_in| !took_in).collect();
+            !track.took_in(found, crawl, were_replaced, old_end..end_seq)
+        });
+        let is_stale: Vec<bool> = is_stale.collect();
         let stale = || crawl.queries.iter().zip(&is_stale).filter(|(_, is_stale)| **is_stale);
         let postings = crawl.postings(stale().map(|(query, _)| query), 0..end_seq)?;
         let pairs = self.queries.par_iter_mut().zip(crawl.queries).zip(&is_stale);
@@ -185,11 +184,7 @@ impl Tracks {
             return None;
         }
         let entered = &self.queries[query].entered;
-        let rate = |window: &Window| {
-            let from = entered.partition_point(|&seq| seq < window.first_seq);
-            let to = entered.partition_point(|&seq| seq < window.end_seq);
-            (to - from) as f64 / window.pages as f64
-        };
+        let rate = |window: &Window| entry_rate(entered, window);
         let first = entered
             .first()
             .and_then(|first| windows.iter().find(|window| *first < window.end_seq).map(rate));
@@ -214,6 +209,13 @@ impl Tracks {
     fn over<'w>(&self, windows: &'w [Window]) -> &'w [Window] {
         &windows[..windows.partition_point(|window| window.end_seq <= self.end_seq)]
     }
+}
+
+/// How many of these records are in a window, by its pages.
+fn entry_rate(entered: &[u32], window: &Window) -> f64 {
+    let from = entered.partition_point(|&seq| seq < window.first_seq);
+    let to = entered.partition_point(|&seq| seq < window.end_seq);
+    (to - from) as f64 / window.pages as f64
 }
 
 impl QueryTrack {

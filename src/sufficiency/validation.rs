@@ -73,11 +73,11 @@ impl Variants {
             if distinct.len() < FEWEST_WORDS {
                 continue;
             }
-            let without = |word: &&String| {
+            let without = distinct.iter().map(|word| {
                 let left = words.iter().filter(|own| own != word).map(String::as_str);
                 left.collect::<Vec<_>>().join(" ")
-            };
-            found.insert(at, distinct.iter().map(without).collect());
+            });
+            found.insert(at, without.collect());
         }
         found
     }
@@ -252,19 +252,19 @@ mod tests {
         assert!(found.is_empty());
     }
 
+    /// The verdict on queries of the sufficiency `planned`, of which each has one held-out variant.
+    fn verdict(planned: f64, held_out: &[f64]) -> Option<ValidationVerdict> {
+        let planned = parts(planned);
+        let held_out: Vec<QueryParts> = held_out.iter().map(|own| parts(*own)).collect();
+        let queries = held_out.iter().map(|own| {
+            let (planned, held_out) = (vec![&planned], vec![own]);
+            ValidatedQuery { frequency: 1.0, planned, held_out }
+        });
+        Validation::of(&queries.collect::<Vec<_>>()).map(|found| found.verdict)
+    }
+
     #[test]
     fn held_out_variants_decide() {
-        let verdict = |planned: f64, held_out: &[f64]| {
-            let (planned, held_out): (Vec<_>, Vec<_>) =
-                held_out.iter().map(|own| (parts(planned), parts(*own))).unzip();
-            let query = |(planned, held_out)| ValidatedQuery {
-                frequency: 1.0,
-                planned: vec![planned],
-                held_out: vec![held_out],
-            };
-            let queries: Vec<_> = planned.iter().zip(&held_out).map(query).collect();
-            Validation::of(&queries).map(|found| found.verdict)
-        };
         assert_eq!(verdict(0.6, &[0.55; 30]), Some(ValidationVerdict::Validated));
         assert_eq!(verdict(0.6, &[0.45; 30]), Some(ValidationVerdict::NotValidated));
         assert_eq!(verdict(0.05, &[0.05; 30]), Some(ValidationVerdict::Irrelevant));

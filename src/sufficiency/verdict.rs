@@ -235,20 +235,22 @@ impl Signals {
 
     /// The reasons that hold, the strongest first.
     fn reasons(&self) -> Vec<StopReason> {
-        let no_gain =
-            self.gain.is_some_and(|gain| gain.floor.is_some_and(|floor| gain.per_page < floor));
-        let saturated = self.saturation.is_some_and(|found| found.low >= SATURATED);
-        let holds = |reason: &StopReason| match reason {
+        StopReason::ALL.into_iter().filter(|reason| self.holds(*reason)).collect()
+    }
+
+    fn holds(&self, reason: StopReason) -> bool {
+        match reason {
             StopReason::Exhausted => self.exhausted.is_some(),
             StopReason::Sufficient => self.sufficiency >= self.theta,
             StopReason::Settled => {
                 self.planned && self.growth.is_some_and(|share| share <= SETTLED)
             }
             StopReason::Learned => self.learning.is_some_and(|found| found.has_learned()),
-            StopReason::NoGain => no_gain,
-            StopReason::Saturated => saturated,
-        };
-        StopReason::ALL.into_iter().filter(holds).collect()
+            StopReason::NoGain => {
+                self.gain.is_some_and(|gain| gain.floor.is_some_and(|floor| gain.per_page < floor))
+            }
+            StopReason::Saturated => self.saturation.is_some_and(|found| found.low >= SATURATED),
+        }
     }
 }
 

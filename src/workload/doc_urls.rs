@@ -123,12 +123,14 @@ mod tests {
         assert_eq!(found, ["https://a.test/1", "https://a.test/2", "https://a.test/3"]);
     }
 
+    #[track_caller]
+    fn fails(text: &str, what: &str) {
+        let error = of(text).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+
     #[test]
     fn what_is_no_map_is_told_with_its_line() {
-        let fails = |text: &str, what: &str| {
-            let error = of(text).unwrap_err().to_string();
-            assert!(error.contains(what), "{error}");
-        };
         fails("D1\thttps://a.test/1\nD2\n", ":2: one field");
         fails("{\"_id\":\"D1\"}\n", ":1: no line has the id");
         fails("https://a.test/1\tD1\n", ":1: the URL stands before the id");

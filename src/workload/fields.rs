@@ -106,15 +106,17 @@ pub(super) fn unread_frequency<'a>(names: impl Iterator<Item = &'a str>) -> Opti
     if Places::of(names.iter().copied()).frequency.is_some() {
         return None;
     }
-    let looks_so = |name: &&str| {
+    names.into_iter().find(|name| {
         let name = plain(name);
-        let is_near = |known: &&str| {
-            let most = (known.len() / LEAST_LETTERS).min(2);
-            strsim::osa_distance(known, &name) <= most
-        };
-        LIKE_FREQUENCY.contains(&name.as_str()) || FREQUENCY.iter().any(is_near)
-    };
-    names.into_iter().find(looks_so)
+        let is_like = LIKE_FREQUENCY.contains(&name.as_str());
+        is_like || FREQUENCY.iter().any(|known| is_near(known, &name))
+    })
+}
+
+/// Whether a known name, misspelt, may be what is written.
+fn is_near(known: &str, written: &str) -> bool {
+    let most = (known.len() / LEAST_LETTERS).min(2);
+    strsim::osa_distance(known, written) <= most
 }
 
 /// A name without case and what joins words.

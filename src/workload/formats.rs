@@ -307,12 +307,13 @@ mod tests {
         }
     }
 
+    fn told(text: &str) -> Vec<String> {
+        let (_, assumed) = parse_told(text, "t").unwrap();
+        assumed.iter().map(ToString::to_string).collect()
+    }
+
     #[test]
     fn what_is_assumed_is_told() {
-        let told = |text: &str| {
-            let (_, assumed) = parse_told(text, "t").unwrap();
-            assumed.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
         let header = "1: this line is read as a header (query_id, text)";
         assert_eq!(told("query_id\ttext\n1\ta\n"), [header]);
         let counts = "1: \"12\" is read as the query and \"rye bread\" as its id";

@@ -178,6 +178,12 @@ mod tests {
         assert!(parse("q1 0 u\n", "r").unwrap_err().to_string().starts_with("r:1: 3 fields"));
     }
 
+    #[track_caller]
+    fn fails(text: &str, what: &str) {
+        let error = parse_raw(text, "r").unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+
     #[test]
     fn judgements_come_as_other_collections_have_them() {
         let beir = "query-id\tcorpus-id\tscore\nq1\tD 7\t1\n";
@@ -186,10 +192,6 @@ mod tests {
         let found: Vec<_> =
             found.iter().map(|j| (j.qid.as_str(), j.docid.as_str(), j.grade)).collect();
         assert_eq!(found, [("q1", "D 7", 1), ("q2", "D8", 2), ("q3", "D9", 0)]);
-        let fails = |text: &str, what: &str| {
-            let error = parse_raw(text, "r").unwrap_err().to_string();
-            assert!(error.contains(what), "{error}");
-        };
         fails("{\"query_id\":\"q2\",\"relevance\":2}", "r:1: the record has no doc_id");
         fails("q1\tD7\tscore\nq1\tD7\tgood\n", "r:2: the grade is \"good\"");
     }

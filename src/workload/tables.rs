@@ -13,11 +13,10 @@ pub(super) fn csv_delimiter(text: &str) -> Option<u8> {
     if header.contains('\t') {
         return None;
     }
-    let names_a_query = |delimiter: &u8| {
-        let names = header.split(char::from(*delimiter)).map(|name| name.trim().trim_matches('"'));
+    DELIMITERS.into_iter().find(|&delimiter| {
+        let names = header.split(char::from(delimiter)).map(|name| name.trim().trim_matches('"'));
         Places::of(names).text.is_some()
-    };
-    DELIMITERS.into_iter().find(|delimiter| names_a_query(delimiter))
+    })
 }
 
 /// The queries of a CSV file, and what was assumed of it.
@@ -27,17 +26,13 @@ pub(super) fn csv_delimiter(text: &str) -> Option<u8> {
 pub(super) fn csv(text: &str, delimiter: u8) -> Result<(Numbered, Vec<Assumption>), At> {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
-    let failed = |error: csv::Error| {
-        let line = error.position().map_or(1, |position| position.line() as usize);
-        (line, error.to_string())
-    };
-    let header = reader.headers().map_err(failed)?;
+    let header = reader.headers().map_err(|error| located(&error))?;
     let line = header.position().map_or(1, |position| position.line() as usize);
     let (places, assumed) =
         (Places::of(header.iter()), Assumption::no_frequency(line, header.iter()));
     let mut queries = Vec::new();
     for (at, record) in reader.records().enumerate() {
-        let record = record.map_err(failed)?;
+        let record = record.map_err(|error| located(&error))?;
         let line = record.position().map_or(0, |position| position.line() as usize);
         if record.iter().all(|field| field.trim().is_empty()) {
             continue;
@@ -46,6 +41,12 @@ pub(super) fn csv(text: &str, delimiter: u8) -> Result<(Numbered, Vec<Assumption
         queries.push((line, found.map_err(|what| (line, what))?));
     }
     Ok((queries, assumed.into_iter().collect()))
+}
+
+/// An error with its line.
+fn located(error: &csv::Error) -> At {
+    let line = error.position().map_or(1, |position| position.line() as usize);
+    (line, error.to_string())
 }
 
 /// The queries of a TSV file, and what was assumed of it.

@@ -123,13 +123,14 @@ mod tests {
         DocTable { seq: seq.collect(), ..all.clone() }
     }
 
+    fn text(page: usize) -> String {
+        let words = (0..20).map(|at| WORDS[(page * at * at + page + at) % 4]);
+        words.take(3 + page % 17).collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
     fn pages_score_as_postings_say_to_the_bit() {
         let dir = tempfile::tempdir().unwrap();
-        let text = |page: usize| {
-            let words = (0..20).map(|at| WORDS[(page * at * at + page + at) % 4]);
-            words.take(3 + page % 17).collect::<Vec<_>>().join(" ")
-        };
         let texts = |most| (0..most).map(|page| (String::new(), text(page)));
         let first = TextIndex::build(&dir.path().join("first"), texts(50)).unwrap();
         let whole = TextIndex::build(&dir.path().join("text"), texts(90)).unwrap();

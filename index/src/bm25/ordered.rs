@@ -81,17 +81,12 @@ impl Scorer<'_> {
             return Ok(OrderedPostings { pages: Vec::new(), norms: Vec::new(), words });
         }
         let docs = self.index.docs();
-        let is_current = |&doc: &u32| {
-            let doc = doc as usize;
-            seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end
-        };
-        let page = |doc: u32| OrderedPage {
-            first: first(docs.seq[doc as usize], docs.url[doc as usize]),
-            seq: docs.seq[doc as usize],
-            doc,
-        };
-        let mut pages: Vec<OrderedPage> =
-            (0..docs.seq.len() as u32).filter(is_current).map(page).collect();
+        let mut pages = Vec::new();
+        for (doc, &seq) in docs.seq.iter().enumerate() {
+            if seqs.contains(&seq) && docs.superseded_at[doc] >= seqs.end {
+                pages.push(OrderedPage { first: first(seq, docs.url[doc]), seq, doc: doc as u32 });
+            }
+        }
         pages.sort_by_key(|page| (page.first, page.seq));
         let mut words = match &self.frozen.forward {
             Some(forward) => by_forward(forward, &pages, &is_asked),
@@ -119,20 +114,30 @@ impl Scorer<'_> {
         for (place, page) in (0..).zip(pages) {
             place_of[page.doc as usize] = place;
         }
-        let of_word = |(word, is_asked): (usize, &bool)| {
-            let mut found = Vec::new();
-            if *is_asked {
-                let take = |doc: usize, tf| found.push((place_of[doc], tf));
-                self.for_each(word as TermId, seqs, take)?;
+        let words = is_asked.par_iter().enumerate().map(|(word, is_asked)| {
+            if !is_asked {
+                return Ok(WordPostings::default());
             }
-            if !found.is_sorted() {
-                // Segments come in no order.
-                found.sort_unstable();
-            }
-            let (places, frequencies) = found.into_iter().unzip();
-            Ok(WordPostings { places, frequencies, most: 0.0 })
-        };
-        is_asked.par_iter().enumerate().map(of_word).collect()
+            self.word_by_place(word as TermId, seqs, &place_of)
+        });
+        words.collect()
+    }
+
+    /// The postings of a word by the place that each document has.
+    fn word_by_place(
+        &self,
+        word: TermId,
+        seqs: &Range<u32>,
+        place_of: &[u32],
+    ) -> Result<WordPostings, StoreError> {
+        let mut found = Vec::new();
+        self.for_each(word, seqs, |doc, tf| found.push((place_of[doc], tf)))?;
+        if !found.is_sorted() {
+            // Segments come in no order.
+            found.sort_unstable();
+        }
+        let (places, frequencies) = found.into_iter().unzip();
+        Ok(WordPostings { places, frequencies, most: 0.0 })
     }
 
     fn term_score(&self, word: TermId, tf: u32, norm: f64) -> f64 {
@@ -192,12 +197,11 @@ impl Scorer<'_> {
             }
         }
         let docs = self.index.docs();
-        let contender = |(doc, score): (usize, f64)| {
+        let mut among = Vec::new();
+        for (doc, score) in all().filter(|(_, score)| *score >= best.least) {
             let (seq, url) = (docs.seq[doc], docs.url[doc]);
-            Contender { first: first(seq, url), seq, url, score }
-        };
-        let among = all().filter(|(_, score)| *score >= best.least);
-        let mut among: Vec<Contender> = among.map(contender).collect();
+            among.push(Contender { first: first(seq, url), seq, url, score });
+        }
         among.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| (a.first, a.seq).cmp(&(b.first, b.seq)))
         });
@@ -213,14 +217,13 @@ fn by_forward(
     is_asked: &[bool],
 ) -> Vec<WordPostings> {
     let held = |page: &OrderedPage| {
-        let held = forward.of(page.doc as usize).iter().copied();
-        held.filter(|(word, _)| is_asked[*word as usize])
+        forward.of(page.doc as usize).iter().filter(|(word, _)| is_asked[*word as usize])
     };
     let mut counts = vec![0; is_asked.len()];
-    pages.iter().flat_map(held).for_each(|(word, _)| counts[word as usize] += 1);
+    pages.iter().flat_map(held).for_each(|(word, _)| counts[*word as usize] += 1);
     let mut words: Vec<WordPostings> = counts.into_iter().map(WordPostings::with_room).collect();
     for (place, page) in (0..).zip(pages) {
-        held(page).for_each(|(word, frequency)| words[word as usize].push(place, frequency));
+        held(page).for_each(|&(word, frequency)| words[word as usize].push(place, frequency));
     }
     words
 }
@@ -383,11 +386,11 @@ mod tests {
 
     /// Texts in which some words are everywhere and others rare; many are the same.
     fn text(page: u32) -> String {
-        let word = |at: u32| {
+        let words = (0..5 + page * 7 % 30).map(|at| {
             let drawn = (page % 83).wrapping_mul(2_654_435_761).wrapping_add(at * 40_503) >> 7;
             WORDS[[0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4][drawn as usize % 11]]
-        };
-        (0..5 + page * 7 % 30).map(word).collect::<Vec<_>>().join(" ")
+        });
+        words.collect::<Vec<_>>().join(" ")
     }
 
     fn built(dir: &tempfile::TempDir) -> TextIndex {

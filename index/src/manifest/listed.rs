@@ -24,16 +24,15 @@ pub(super) fn serialize<S: Serializer>(
     let mut files: Vec<File<'_>> = Vec::new();
     let mut at: HashMap<&str, usize> = HashMap::new();
     for (place, segment) in segments.iter().enumerate() {
-        let mut push = |entry| {
-            files.push(File { entry, parts: Vec::new() });
-            files.len() - 1
-        };
         let Some(first_row) = segment.first_row else {
-            push(Cow::Borrowed(segment));
+            files.push(File { entry: Cow::Borrowed(segment), parts: Vec::new() });
             continue;
         };
-        let none_yet = || Cow::Owned(SegmentEntry { rows: 0, ..segment.whole() });
-        let at = *at.entry(&segment.file.file).or_insert_with(|| push(none_yet()));
+        let at = *at.entry(&segment.file.file).or_insert_with(|| {
+            let entry = Cow::Owned(SegmentEntry { rows: 0, ..segment.whole() });
+            files.push(File { entry, parts: Vec::new() });
+            files.len() - 1
+        });
         files[at].entry.to_mut().rows += segment.rows;
         files[at].parts.push((place, first_row, segment.rows));
     }

@@ -53,12 +53,14 @@ impl<'a> ImageReader<'a> {
 
     /// A column, after its checksum was verified.
     pub(crate) fn column<T: Cell>(&self, name: &str) -> Option<Column<T>> {
-        let of_name = |entry: &&FileEntry| {
-            let file = entry.file.rsplit('/').next().unwrap_or_default();
-            file.rsplit_once('-').is_some_and(|(stem, _)| stem == name)
-        };
-        let entry = self.files.iter().find(of_name)?;
+        let entry = self.files.iter().find(|entry| column_name(entry) == Some(name))?;
         self.derived.verify(std::slice::from_ref(entry)).ok()?;
         Column::of_file(map(self.derived.storage(), entry).ok()?)
     }
+}
+
+/// The column that a file holds, by what [`ImageWriter::column`] called it.
+fn column_name(entry: &FileEntry) -> Option<&str> {
+    let file = entry.file.rsplit('/').next().unwrap_or_default();
+    file.rsplit_once('-').map(|(name, _)| name)
 }

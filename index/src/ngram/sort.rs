@@ -170,22 +170,24 @@ impl Iterator for Merge {
 mod tests {
     use super::*;
 
+    /// 20,000 numbers without an order, sorted.
+    fn sorted(dir: &Path, budget_bytes: usize) -> Vec<u128> {
+        let mut sorter = Sorter::new(dir, budget_bytes, 0);
+        let mut value = 1u64;
+        for _ in 0..20_000 {
+            value = value.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            sorter.push(u128::from(value >> 50)).unwrap();
+        }
+        sorter.finish().unwrap().map(Result::unwrap).collect()
+    }
+
     #[test]
     fn many_runs_give_the_same_sequence_as_memory() {
         let dir = tempfile::tempdir().unwrap();
-        let sorted = |budget_bytes| {
-            let mut sorter = Sorter::new(dir.path(), budget_bytes, 0);
-            let mut value = 1u64;
-            for _ in 0..20_000 {
-                value = value.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                sorter.push(u128::from(value >> 50)).unwrap();
-            }
-            sorter.finish().unwrap().map(Result::unwrap).collect::<Vec<_>>()
-        };
-        let in_memory = sorted(usize::MAX);
+        let in_memory = sorted(dir.path(), usize::MAX);
         assert!(in_memory.is_sorted_by(|a, b| a < b));
         // 20,000 occurrences in runs of 64 are 313 runs: the cap on runs is passed twice.
-        assert_eq!(sorted(0), in_memory);
+        assert_eq!(sorted(dir.path(), 0), in_memory);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "runs are removed");
     }
 

@@ -139,11 +139,11 @@ fn misuse_is_a_typed_error() {
 #[test]
 fn who_needs_more_finds_those_that_hold_as_much() {
     let vocabulary = ["rye", "bread", "oven", "flour", "salt"];
-    let text = |url: u32| {
+    let texts = (0..400_u32).map(|url| {
         let word = |at: u32| vocabulary[(url.wrapping_mul(2_654_435_761) >> (3 * at)) as usize % 5];
-        (0..=url % 5).map(word).collect::<Vec<_>>().join(" ")
-    };
-    let texts: Vec<(u32, String)> = (0..400).map(|url| (url, text(url))).collect();
+        (url, (0..=url % 5).map(word).collect::<Vec<_>>().join(" "))
+    });
+    let texts: Vec<(u32, String)> = texts.collect();
     let strings: Vec<(u32, &str)> = texts.iter().map(|(url, text)| (*url, text.as_str())).collect();
     let (one, other) = strings.split_at(150);
     let segments = [segment(one, 3), segment(other, 3)];

@@ -37,14 +37,14 @@ fn fetched() -> impl Strategy<Value = Fetched> {
 }
 
 fn records(fetched: &[Fetched]) -> Vec<PageRecord> {
-    let record = |(number, words, status): &Fetched| {
+    let records = fetched.iter().map(|(number, words, status)| {
         let mut record = page(*number, words, &[]);
         // What is no word: case and punctuation.
         record.text = record.text.replace("a b", "A, b!").replace('é', "É");
         record.status = *status;
         record
-    };
-    fetched.iter().map(record).collect()
+    });
+    records.collect()
 }
 
 /// The words of each page that counts.

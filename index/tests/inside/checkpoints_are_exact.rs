@@ -43,6 +43,30 @@ struct Case {
 /// What a checkpoint must answer: pages with the bits of their scores, best first.
 type Ranking = Vec<(u32, u64)>;
 
+/// A crawl as it is drawn: what its order is made from, how many pages it fetches, and checkpoints.
+type DrawnCrawl = (Vec<u32>, usize, Vec<u32>);
+
+fn order_of((shuffle, fetched, _): &DrawnCrawl, pages: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..pages).collect();
+    order.sort_by_key(|&page| shuffle[page]);
+    order.truncate(*fetched);
+    order
+}
+
+/// The drawn checkpoints, those at which there may be nothing yet, and the one after all pages.
+fn checkpoints_of((_, _, drawn): &DrawnCrawl, pages: usize) -> Vec<u32> {
+    let mut checkpoints = drawn.clone();
+    checkpoints.extend([0, 1, pages as u32]);
+    checkpoints.sort_unstable();
+    checkpoints
+}
+
+/// The title and the text of a page of these words.
+fn title_and_text(words: &[usize]) -> (String, String) {
+    let (title, rest) = words.split_at(words.len() / 3);
+    (text(title), text(rest))
+}
+
 fn case() -> impl Strategy<Value = Case> {
     let word = prop_oneof![3 => 0..2usize, 1 => 0..7usize];
     let pages = vec(vec(word, 0..7), 1..40);
@@ -56,28 +80,13 @@ fn case() -> impl Strategy<Value = Case> {
             (0..pages.len()).for_each(|page| {
                 urls.insert(&url(page), "");
             });
-            let split = |words: &Vec<usize>| {
-                let (title, rest) = words.split_at(words.len() / 3);
-                (text(title), text(rest))
-            };
-            let order = |(shuffle, fetched, _): &(Vec<u32>, usize, Vec<u32>)| {
-                let mut order: Vec<usize> = (0..pages.len()).collect();
-                order.sort_by_key(|&page| shuffle[page]);
-                order.truncate(*fetched);
-                order
-            };
-            let checkpoints = |(_, _, checkpoints): &(Vec<u32>, usize, Vec<u32>)| {
-                let mut checkpoints = checkpoints.clone();
-                checkpoints.extend([0, 1, pages.len() as u32]);
-                checkpoints.sort_unstable();
-                checkpoints
-            };
+            let count = pages.len();
             Case {
-                texts: pages.iter().map(split).collect(),
+                texts: pages.iter().map(|words| title_and_text(words)).collect(),
                 urls,
-                url_order: url_order(pages.len()),
-                orders: crawls.iter().map(order).collect(),
-                checkpoints: crawls.iter().map(checkpoints).collect(),
+                url_order: url_order(count),
+                orders: crawls.iter().map(|crawl| order_of(crawl, count)).collect(),
+                checkpoints: crawls.iter().map(|crawl| checkpoints_of(crawl, count)).collect(),
                 queries,
                 wanted,
             }
@@ -96,12 +105,13 @@ fn url_order(pages: usize) -> Vec<u32> {
 
 impl Case {
     fn positions(&self) -> Vec<Vec<u32>> {
-        let position = |order: &Vec<usize>| {
-            let mut position = vec![u32::MAX; self.texts.len()];
-            order.iter().enumerate().for_each(|(place, &page)| position[page] = place as u32);
-            position
-        };
-        self.orders.iter().map(position).collect()
+        let mut positions = vec![vec![u32::MAX; self.texts.len()]; self.orders.len()];
+        for (position, order) in positions.iter_mut().zip(&self.orders) {
+            for (place, &page) in (0..).zip(order) {
+                position[page] = place;
+            }
+        }
+        positions
     }
 
     /// The pages of a checkpoint in fetch order.
@@ -125,17 +135,16 @@ impl Case {
         let scorer =
             CheckpointScorer::new(&index, similarity, &crawls, &self.url_order, words).unwrap();
         let mut workspace = Workspace::default();
-        let answer = |words: &Vec<String>| {
-            let mut answers: Vec<Vec<QueryResults>> = vec![Vec::new(); crawls.len()];
+        let mut by_query = vec![vec![Vec::new(); crawls.len()]; self.queries.len()];
+        for (words, answers) in self.queries.iter().zip(&mut by_query) {
             let ask = CheckpointQuery { words, top: TOP, ranks_of: &self.wanted };
-            let take = |crawl: usize, checkpoint, answer: &QueryResults| {
+            let answered = scorer.answer(&ask, &mut workspace, |crawl, checkpoint, answer| {
                 assert_eq!(answers[crawl].len(), checkpoint, "in order");
                 answers[crawl].push(answer.clone());
-            };
-            scorer.answer(&ask, &mut workspace, take).unwrap();
-            answers
-        };
-        self.queries.iter().map(answer).collect()
+            });
+            answered.unwrap();
+        }
+        by_query
     }
 
     /// Compares every answer with the whole ranking that `expected` gives of a query over a subset.
@@ -191,12 +200,13 @@ impl Case {
             .collect();
         let n = subset.len() as f64;
         let average = pages.iter().map(Vec::len).sum::<usize>() as f64 / n;
-        let idf = |word: &String| {
+        let idfs = query.iter().map(|word| {
             let df = pages.iter().filter(|words| words.contains(&word.as_str())).count() as f64;
             (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
-        };
-        let idfs: Vec<f64> = query.iter().map(idf).collect();
-        let score = |page: &Vec<&str>| {
+        });
+        let idfs: Vec<f64> = idfs.collect();
+        let mut scores = Vec::new();
+        for (&number, page) in subset.iter().zip(&pages) {
             let mut score = 0.0;
             for (word, idf) in query.iter().zip(&idfs) {
                 let tf = page.iter().filter(|other| *other == word).count() as f64;
@@ -205,10 +215,9 @@ impl Case {
                     score += idf * (tf * (bm25.k1 + 1.0) / (tf + norm));
                 }
             }
-            score
-        };
-        let scores = subset.iter().zip(&pages).map(|(&page, words)| (page as u32, score(words)));
-        Self::ranked(scores.collect())
+            scores.push((number as u32, score));
+        }
+        Self::ranked(scores)
     }
 
     /// A fresh index of the subset, scored by the scorer of stores.
@@ -295,14 +304,13 @@ impl Theirs {
     }
 
     fn search(&self, words: &[String]) -> Vec<(u32, f32)> {
-        let clause = |word: &String| {
-            let term = tantivy::Term::from_field_text(self.body, word);
-            let query: Box<dyn Query> =
-                Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-            (Occur::Should, query)
-        };
-        let query = BooleanQuery::new(words.iter().map(clause).collect());
+        let query = BooleanQuery::new(words.iter().map(|word| self.clause(word)).collect());
         self.index.reader().unwrap().searcher().search(&query, &All).unwrap()
+    }
+
+    fn clause(&self, word: &str) -> (Occur, Box<dyn Query>) {
+        let term = tantivy::Term::from_field_text(self.body, word);
+        (Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)))
     }
 }
 
@@ -377,19 +385,19 @@ fn check_both(case: &Case) {
 #[test]
 fn lengths_are_rounded_as_tantivy_rounds_them_and_windows_do_not_show() {
     // Long texts, so that rounding matters, and more pages than a window holds.
-    let page = |page: usize| {
+    let texts = (0..700).map(|page| {
         let words: Vec<usize> = (0..page * 7 % 400).map(|at| (at * page + page / 3) % 7).collect();
         (String::new(), text(&words))
-    };
+    });
     let queries = ["a b crawl", "budget é budget web", "tail", "a a a b b zz"];
-    check_both(&large((0..700).map(page).collect(), &queries, (0..=700).collect()));
+    check_both(&large(texts.collect(), &queries, (0..=700).collect()));
 }
 
 #[test]
 fn what_is_passed_over_changes_no_answer() {
     // Each word is rarer than the one before, so that most pages hold common words only, and the
     // common words are many in some.
-    let page = |page: usize| {
+    let texts = (0..998_usize).map(|page| {
         let mut words = Vec::new();
         for (word, every) in [1, 2, 3, 11, 40, 150, 333].into_iter().enumerate() {
             if page.is_multiple_of(every) {
@@ -397,10 +405,10 @@ fn what_is_passed_over_changes_no_answer() {
             }
         }
         (String::new(), text(&words))
-    };
+    });
+    let texts: Vec<_> = texts.collect();
     let queries =
         ["a b tail", "tail a", "a b crawl budget web tail", "é a b a b a", "web zz crawl"];
-    let texts: Vec<_> = (0..998).map(page).collect();
     for wanted in [vec![], vec![666, 150], vec![22, 333, 1]] {
         check_both(&large(texts.clone(), &queries, wanted));
     }

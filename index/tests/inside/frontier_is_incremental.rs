@@ -42,6 +42,11 @@ fn record((number, links, status): &Fetched) -> PageRecord {
     PageRecord { status: *status, ..page(*number, &[0], links) }
 }
 
+/// Whether a URL whose fetch failed so may give a page later.
+fn is_tried_again(status: u16) -> bool {
+    matches!(status, 0 | 304) || Answer::of(status) == Answer::Failed(FailureKind::Temporary)
+}
+
 /// What the crawl was, as plainly as it can be said.
 #[derive(Default)]
 struct Crawl {
@@ -109,15 +114,8 @@ impl Crawl {
         let pages = current(&self.records);
         let mut strings = BTreeMap::new();
         for url in self.urls() {
-            let mut statuses =
-                self.records.iter().filter(|record| record.url == url).map(|record| record.status);
-            let may_come = |status: Option<u16>| {
-                let temporary = Answer::Failed(FailureKind::Temporary);
-                status.is_some_and(|status| {
-                    matches!(status, 0 | 304) || Answer::of(status) == temporary
-                })
-            };
-            let may_come = statuses.all(may_come);
+            let mut records = self.records.iter().filter(|record| record.url == url);
+            let may_come = records.all(|record| record.status.is_some_and(is_tried_again));
             let anchors = match (view, pages.get(url.as_str())) {
                 (View::Frontier, None) if may_come => self.anchors(&url, u32::MAX),
                 (View::History, Some(_)) => {

@@ -23,12 +23,12 @@ fn read(given: &str) -> usize {
 
 /// The shortest of some readings, which is the one that nothing disturbed.
 fn took(given: &str) -> Duration {
-    let once = || {
+    let readings = (0..7).map(|_| {
         let start = Instant::now();
         std::hint::black_box(read(given));
         start.elapsed()
-    };
-    (0..7).map(|_| once()).min().unwrap_or_default()
+    });
+    readings.min().unwrap_or_default()
 }
 
 #[test]

@@ -224,17 +224,19 @@ proptest! {
     }
 }
 
+/// The strings of a page: two common words, and rare ones on few pages.
+fn with_common_words(url: u32, salt: u32) -> Vec<Vec<usize>> {
+    let rare = |every: u32, word: usize| (url * 7 + salt).is_multiple_of(every).then_some(word);
+    let tail = [rare(701, 3), rare(397, 4), rare(211, 5)].into_iter().flatten();
+    vec![[0, 1].into_iter().chain(tail.clone()).collect(), tail.chain([2, 0]).collect()]
+}
+
 /// Small frontiers scan every list. Here `a` and `b` are on nearly all of 3,000 pages and the rest
 /// on few, so that common words are left unread and candidates are verified by their strings.
 #[test]
 fn common_words_are_verified_and_not_lost() {
-    let page = |url: u32, salt: u32| -> Vec<Vec<usize>> {
-        let rare = |every: u32, word: usize| (url * 7 + salt).is_multiple_of(every).then_some(word);
-        let tail = [rare(701, 3), rare(397, 4), rare(211, 5)].into_iter().flatten();
-        vec![[0, 1].into_iter().chain(tail.clone()).collect(), tail.chain([2, 0]).collect()]
-    };
     let segments: Vec<Pages> = [(0, 0..3_000), (5, 2_000..2_500)]
-        .map(|(salt, urls)| urls.map(|url| (url, page(url, salt))).collect())
+        .map(|(salt, urls)| urls.map(|url| (url, with_common_words(url, salt))).collect())
         .into();
     let built: Vec<Segment> = segments.iter().map(|pages| build(pages, 3)).collect();
     let index = NgramIndex::new(built.iter().collect()).unwrap();

@@ -85,11 +85,11 @@ fn columns_of(root: &Path, kind: SegmentKind, schema: Schema) -> Vec<Column> {
     let store = open_plainly(root);
     let mut found = Vec::new();
     let segment = store.manifest().segments_of(kind).next().unwrap();
-    let take = |columns| {
+    let read = store.read_segment(segment, schema, &schema.names(), |columns| {
         found = columns;
         Ok(())
-    };
-    store.read_segment(segment, schema, &schema.names(), take).unwrap();
+    });
+    read.unwrap();
     found
 }
 

@@ -91,13 +91,13 @@ fn ask_with(root: &Path, options: &StoreOptions) -> Result<(Answers, Rebuilt), S
         rebuilt[at + 1] = refresh.rebuilt;
         let index = segments.index().unwrap();
         let masked = |url| view == View::Frontier && !known.pages.in_frontier(url);
-        let find = |word: &str| {
+        let found = WORDS.into_iter().map(|word| {
             let query = NgramQuery::new(&["test".to_owned(), word.to_owned()], 2);
             let query = query.needing_share(0.5).unwrap();
             let matches = index.match_query(&query, masked, &mut Scratch::default()).unwrap();
-            matches.into_iter().map(|found| found.url).collect::<Vec<_>>()
-        };
-        views.push(WORDS.into_iter().map(find).collect());
+            matches.into_iter().map(|found| found.url).collect()
+        });
+        views.push(found.collect());
     }
     let history = views.pop().unwrap_or_default();
     let frontier = views.pop().unwrap_or_default();

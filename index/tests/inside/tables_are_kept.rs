@@ -33,17 +33,19 @@ fn shown(known: &Known) -> String {
     shown + &format!("{:?} {anchors:?}", known.links.links_from(0).collect::<Vec<_>>())
 }
 
-#[test]
-fn whatever_comes_they_are_what_the_store_has() {
-    let failed = |number, status| PageRecord {
-        url: url(number),
-        status: Some(status),
-        ..PageRecord::default()
-    };
-    let scored = |number, quality| PageRecord {
+fn failed(number: usize, status: u16) -> PageRecord {
+    PageRecord { url: url(number), status: Some(status), ..PageRecord::default() }
+}
+
+fn scored(number: usize, quality: f64) -> PageRecord {
+    PageRecord {
         quality_score: Some(quality),
         ..page(number, &[1, 2, 3], &[(number + 1, vec![1]), (number + 7, vec![2, 3])])
-    };
+    }
+}
+
+#[test]
+fn whatever_comes_they_are_what_the_store_has() {
     let groups = [
         vec![page(0, &[0, 1], &[(1, vec![0]), (2, vec![1, 2]), (3, vec![])])],
         vec![scored(1, -0.5), failed(2, 503)],
@@ -70,30 +72,41 @@ fn whatever_comes_they_are_what_the_store_has() {
     }
 }
 
+/// Numbers that differ from seed to seed and from group to group.
+struct Draws {
+    seed: u64,
+    group: u64,
+    drawn: u64,
+}
+
+impl Draws {
+    fn below(&mut self, end: usize) -> usize {
+        self.drawn += 1;
+        let Self { seed, group, drawn } = self;
+        (xxh3_64(format!("{seed} {group} {drawn}").as_bytes()) % end as u64) as usize
+    }
+}
+
 /// Records that bring URLs, links, other versions of pages, pages that are gone and others that come back.
 fn random_records(seed: u64, group: u64) -> Vec<PageRecord> {
-    let mut drawn = 0;
-    let mut draw = |below: u64| {
-        drawn += 1;
-        xxh3_64(format!("{seed} {group} {drawn}").as_bytes()) % below
-    };
-    let records = 1 + draw(6);
-    let mut record = || {
-        let number = draw(60) as usize;
-        if draw(4) == 0 {
-            let status = Some([404, 503, 410, 301][draw(4) as usize]);
-            return PageRecord { url: url(number), status, ..PageRecord::default() };
-        }
-        let links = (0..draw(8)).map(|_| (draw(80) as usize, vec![draw(8) as usize]));
-        let links: Vec<(usize, Vec<usize>)> = links.collect();
-        let requested_url = (draw(5) == 0).then(|| url(60 + draw(20) as usize));
-        let mut record = page(number, &[draw(8) as usize, draw(8) as usize], &links);
-        for link in &mut record.outlinks {
-            link.around = text(&[draw(8) as usize, draw(8) as usize]);
-        }
-        PageRecord { requested_url, ..record }
-    };
-    (0..records).map(|_| record()).collect()
+    let mut draws = Draws { seed, group, drawn: 0 };
+    let records = 1 + draws.below(6);
+    (0..records).map(|_| random_record(&mut draws)).collect()
+}
+
+fn random_record(draws: &mut Draws) -> PageRecord {
+    let number = draws.below(60);
+    if draws.below(4) == 0 {
+        return failed(number, [404, 503, 410, 301][draws.below(4)]);
+    }
+    let links = (0..draws.below(8)).map(|_| (draws.below(80), vec![draws.below(8)]));
+    let links: Vec<(usize, Vec<usize>)> = links.collect();
+    let requested_url = (draws.below(5) == 0).then(|| url(60 + draws.below(20)));
+    let mut record = page(number, &[draws.below(8), draws.below(8)], &links);
+    for link in &mut record.outlinks {
+        link.around = text(&[draws.below(8), draws.below(8)]);
+    }
+    PageRecord { requested_url, ..record }
 }
 
 #[test]

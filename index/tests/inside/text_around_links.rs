@@ -8,17 +8,22 @@ use crate::store::{Store, StoreOptions};
 use crate::words::Analyzer;
 
 fn page(number: usize, text: &str, links: &[(&str, &str, &str)]) -> PageRecord {
-    let link = |&(path, anchor, around): &(&str, &str, &str)| Outlink {
-        url: format!("https://e.test/{path}"),
-        anchor: anchor.to_owned(),
-        around: around.to_owned(),
-    };
+    let outlinks = links.iter().map(|(path, anchor, around)| {
+        let (anchor, around) = ((*anchor).to_owned(), (*around).to_owned());
+        Outlink { url: format!("https://e.test/{path}"), anchor, around }
+    });
     PageRecord {
         url: format!("https://e.test/{number}"),
         text: text.to_owned(),
-        outlinks: links.iter().map(link).collect(),
+        outlinks: outlinks.collect(),
         ..PageRecord::default()
     }
+}
+
+/// A page with three links to one URL, of which the first says nothing and the second what no other page says.
+fn with_three_links(number: usize) -> PageRecord {
+    let told = format!("word{number}");
+    page(number, "", &[("rye", "", ""), ("rye", "rye", &told), ("rye", "bread", "later")])
 }
 
 /// Texts around the links of a page, in order.
@@ -44,17 +49,11 @@ fn an_input_that_tells_is_believed_and_any_other_is_searched() {
 #[test]
 fn what_current_pages_say_is_known_in_fetch_order() {
     let dir = tempfile::tempdir().unwrap();
-    let records = |range: std::ops::Range<usize>| {
-        let one = |number: usize| {
-            let told = format!("word{number}");
-            page(number, "", &[("rye", "", ""), ("rye", "rye", &told), ("rye", "bread", "later")])
-        };
-        range.map(one).collect::<Vec<_>>()
-    };
-    ingest_all(dir.path(), records(0..3), "first").unwrap();
+    ingest_all(dir.path(), (0..3).map(with_three_links).collect(), "first").unwrap();
     // A page that is fetched again and no longer has the link.
     ingest_all(dir.path(), vec![page(1, "", &[])], "second").unwrap();
-    ingest_all(dir.path(), records(10..10 + 2 * PER_URL), "third").unwrap();
+    let third = 10..10 + 2 * PER_URL;
+    ingest_all(dir.path(), third.map(with_three_links).collect(), "third").unwrap();
     let store = Store::open(dir.path(), &StoreOptions::default()).unwrap();
     let known = store.known().unwrap();
     let table = store.link_context(&known, None).unwrap();

@@ -254,9 +254,9 @@ impl Experiment<'_> {
     fn scored(&self, model: &Model, collection: &Collection) -> Result<Vec<f64>, Failure> {
         let scores = model.with(|model| {
             let mut progress = LateProgress::new(self.global, "score");
+            let all = Some(u64::from(collection.pages));
             let mut told = |pages: u32| {
-                let all = u64::from(collection.pages);
-                progress.at(u64::from(pages), Some(all), &format!("{pages} pages scored"));
+                progress.at(u64::from(pages), all, &format!("{pages} pages scored"));
             };
             let scores = quality::scored(collection, model, &mut told);
             progress.done();

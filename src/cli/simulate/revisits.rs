@@ -94,15 +94,16 @@ fn policies(config: &Config) -> Result<Vec<RevisitPolicy>, Failure> {
     if config.policy.is_empty() || config.policy.iter().any(|name| name == "all") {
         return Ok(REVISIT_POLICIES.to_vec());
     }
-    let named = |name: &String| {
-        let found = REVISIT_POLICIES.iter().find(|policy| policy.name == name.trim());
-        found.copied().ok_or_else(|| {
-            let names: Vec<&str> = REVISIT_POLICIES.iter().map(|policy| policy.name).collect();
-            let error = anyhow::anyhow!("there is no policy of re-visits {name:?}");
-            Failure::input(error, format!("with --changes there are {}", names.join(", ")))
-        })
-    };
-    config.policy.iter().map(named).collect()
+    config.policy.iter().map(|name| policy(name)).collect()
+}
+
+fn policy(name: &str) -> Result<RevisitPolicy, Failure> {
+    let found = REVISIT_POLICIES.iter().find(|policy| policy.name == name.trim());
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = REVISIT_POLICIES.iter().map(|policy| policy.name).collect();
+        let error = anyhow::anyhow!("there is no policy of re-visits {name:?}");
+        Failure::input(error, format!("with --changes there are {}", names.join(", ")))
+    })
 }
 
 fn collection(config: &Config, storage: &Storage) -> Result<Collection, Failure> {

@@ -608,13 +608,13 @@ fn runs(config: &Config) -> Result<Runs, Failure> {
 }
 
 fn stop(config: &Config) -> Result<Vec<StopRule>, Failure> {
-    let rule = |given: &String| {
+    let rules = config.stop.iter().map(|given| {
         StopRule::parse(given.trim()).ok_or_else(|| {
             let error = anyhow::anyhow!("there is no stop rule {given:?}");
             Failure::input(error, format!("the rules are {}", StopRule::NAMES))
         })
-    };
-    config.stop.iter().map(rule).collect()
+    });
+    rules.collect()
 }
 
 fn sketches(config: &Config, policies: &[PolicyChoice]) -> Result<Option<SketchSettings>, Failure> {

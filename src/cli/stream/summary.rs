@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::campaign::stream::InFlight;
 use crate::planner::retries::WaitCounts;
+use crate::report::number::and_counted;
 
 /// Why a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,14 +105,10 @@ impl Summary {
     /// For people.
     pub(super) fn told(&self, in_flight: InFlight) -> String {
         let Self { pages, failed, moved, unchanged, skipped, asked, asked_again, plans, .. } = self;
-        let some = |count: u64, what: &str| match count {
-            0 => String::new(),
-            count => format!(", {count} {what}"),
-        };
         let others =
             [(*moved, "moved"), (*unchanged, "unchanged"), (*skipped, "bad lines skipped")];
-        let others: String = others.iter().map(|(count, what)| some(*count, what)).collect();
-        let again = some(*asked_again as u64, "asked for again");
+        let others: String = others.iter().map(|(count, what)| and_counted(*count, what)).collect();
+        let again = and_counted(*asked_again as u64, "asked for again");
         format!(
             "{pages} fetched, {failed} failed{others}; {asked} URLs asked for in {plans} plans{again}; {} in flight of {} \
              open plans",

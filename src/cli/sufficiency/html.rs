@@ -25,17 +25,11 @@ pub(super) fn write(path: &Path, decision: &Decision<'_>, global: &Global) -> Re
 }
 
 fn page(decision: &Decision<'_>) -> Result<SufficiencyPage, Failure> {
-    let Decision { of, signals, verdict, classes } = decision;
+    let Decision { of, signals, verdict, .. } = decision;
     let listed = Listed { limit: QUERIES, ..Listed::default() };
     let drawn = serde_json::to_value(decision.page(&listed)).map_err(CampaignError::Settings)?;
     let note = |found| format!("Wordings that nobody planned for: {}.", validation_line(found));
-    let lacking = |at: usize| LackingQuery {
-        query: of.queries()[at].text.clone(),
-        frequency: of.queries()[at].frequency,
-        sufficiency: of.judged[at],
-        class: classes[at].name(),
-        missing: of.sufficiency.missing[at].clone(),
-    };
+    let lacking = of.by_lack().into_iter().take(QUERIES);
     Ok(SufficiencyPage {
         drawn,
         lines: vec![
@@ -46,6 +40,18 @@ fn page(decision: &Decision<'_>) -> Result<SufficiencyPage, Failure> {
         notes: of.validation.iter().map(note).collect(),
         pages: of.sufficiency.pages,
         queries: of.queries().len(),
-        lacking: of.by_lack().into_iter().take(QUERIES).map(lacking).collect(),
+        lacking: lacking.map(|at| lacking_query(decision, at)).collect(),
     })
+}
+
+/// The query at this place of the workload.
+fn lacking_query(Decision { of, classes, .. }: &Decision<'_>, at: usize) -> LackingQuery {
+    let query = &of.queries()[at];
+    LackingQuery {
+        query: query.text.clone(),
+        frequency: query.frequency,
+        sufficiency: of.judged[at],
+        class: classes[at].name(),
+        missing: of.sufficiency.missing[at].clone(),
+    }
 }

@@ -47,11 +47,11 @@ impl PageTexts for Numbers {
 
 #[test]
 fn every_pair_is_scored_once_with_few_texts_at_a_time() {
-    let query = |qid: &str, text: &str| JudgedQuery {
-        query: Query::new(qid, text, 1.0, ""),
-        judged: JudgedPages::default(),
-    };
-    let queries = [query("1", "Two Words"), query("2", "none"), query("3", "one")];
+    let queries = [("1", "Two Words"), ("2", "none"), ("3", "one")];
+    let queries = queries.map(|(qid, text)| {
+        let query = Query::new(qid, text, 1.0, "");
+        JudgedQuery { query, judged: JudgedPages::default() }
+    });
     let candidates = vec![(0..300).collect(), BTreeSet::new(), BTreeSet::from([7, 70])];
     let model = Asked(Mutex::default());
     let mut told = Vec::new();

@@ -91,15 +91,15 @@ pub(super) struct Joined {
 
 impl Joined {
     pub(super) fn new(tables: Vec<(Probe, Kind)>, pages: Box<dyn PageSource>) -> Self {
-        let file = |(probe, _): &(Probe, Kind)| {
+        let files = tables.iter().map(|(probe, _)| {
             let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
             let size = match probe.content {
                 Content::Bytes { size, .. } => size,
                 Content::Directory => None,
             };
             (probe.shown().into(), Tally::new(&name), size)
-        };
-        let files = tables.iter().map(file).collect();
+        });
+        let files = files.collect();
         let (waiting, links) = (tables.into(), HeldLinks::default());
         Self { pages, waiting, reading: None, files, links }
     }

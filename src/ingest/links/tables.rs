@@ -41,11 +41,7 @@ pub(in crate::ingest) struct Columns {
 impl Columns {
     /// Those of a header; none if it is not of links.
     pub(super) fn of(header: &[String]) -> Option<Self> {
-        let plain = |name: &String| name.trim().to_ascii_lowercase().replace(['_', '-', ' '], "");
-        let named = |known: &[&str]| {
-            let at = header.iter().position(|name| known.contains(&plain(name).as_str()))?;
-            Some((at, header[at].clone()))
-        };
+        let named = |known: &[&str]| column_of(header, known);
         Some(Self {
             source: named(&["source", "src", "from", "sourceurl", "srcurl", "fromurl"])?,
             target: named(&[
@@ -84,6 +80,13 @@ impl Columns {
             anchor: anchor.to_owned(),
         }))
     }
+}
+
+/// The first column of a header that has one of these names, whatever its case and what joins its words.
+fn column_of(header: &[String], known: &[&str]) -> Option<(usize, String)> {
+    let plain = |name: &String| name.trim().to_ascii_lowercase().replace(['_', '-', ' '], "");
+    let at = header.iter().position(|name| known.contains(&plain(name).as_str()))?;
+    Some((at, header[at].clone()))
 }
 
 /// TSV and CSV.
@@ -197,18 +200,16 @@ impl LinkLines for ClueWeb {
         let ClueWebLinks { url, outlinks, anchors } = serde_json::from_str(line)
             .map_err(|error| (BadReason::InvalidJson, format!("{error}: {}", excerpt(line))))?;
         let page = url.trim();
-        let mut add = |link: &[Value], is_out: bool| {
-            let text = |at: usize| link.get(at).and_then(Value::as_str).unwrap_or_default().trim();
-            let (other, anchor) = (text(0), text(2).to_owned());
-            let (source, target) = if is_out { (page, other) } else { (other, page) };
-            links.push(TableLink { source: source.to_owned(), target: target.to_owned(), anchor });
-        };
-        for link in &outlinks {
-            add(link, true);
-        }
-        for link in &anchors {
-            add(link, false);
-        }
+        links.extend(outlinks.iter().map(|link| clueweb_link(page, link, true)));
+        links.extend(anchors.iter().map(|link| clueweb_link(page, link, false)));
         Ok(())
     }
+}
+
+/// A link of a page, or one to it.
+fn clueweb_link(page: &str, link: &[Value], is_out: bool) -> TableLink {
+    let text = |at: usize| link.get(at).and_then(Value::as_str).unwrap_or_default().trim();
+    let (other, anchor) = (text(0), text(2).to_owned());
+    let (source, target) = if is_out { (page, other) } else { (other, page) };
+    TableLink { source: source.to_owned(), target: target.to_owned(), anchor }
 }

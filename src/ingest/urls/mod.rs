@@ -277,12 +277,7 @@ pub(super) fn certain_format(head: &[u8]) -> Option<&'static UrlFormat> {
 }
 
 fn format_of(probe: &Probe, with_statuses: bool) -> Result<&'static UrlFormat, IngestError> {
-    let wrong = |found: String, unfit| IngestError::WrongType {
-        path: probe.shown(),
-        found,
-        expected: EXPECTED,
-        unfit,
-    };
+    let wrong = |found: String, unfit: Unfit| wrong_type(probe, found, unfit);
     let Content::Bytes { head, .. } = &probe.content else {
         return Err(wrong("a directory".to_owned(), Unfit::Foreign));
     };
@@ -307,6 +302,10 @@ fn format_of(probe: &Probe, with_statuses: bool) -> Result<&'static UrlFormat, I
         return Err(wrong(format!("{}, which tells of no fetch", found.name), Unfit::NoStatuses));
     }
     Ok(found)
+}
+
+fn wrong_type(probe: &Probe, found: String, unfit: Unfit) -> IngestError {
+    IngestError::WrongType { path: probe.shown(), found, expected: EXPECTED, unfit }
 }
 
 impl Reading {

@@ -136,26 +136,27 @@ test,a)/d
     );
 }
 
+fn crawldb_entry(url: &str, status: &str, metadata: &str) -> String {
+    format!(
+        "{url}\tVersion: 7\nStatus: {status}\nFetch time: Mon Jun 15 10:00:00 UTC 2026\nScore: 1.0\n\
+         Metadata: \n \t{metadata}\n\n"
+    )
+}
+
 #[test]
 fn dumps_of_a_crawldb() {
-    let entry = |url: &str, status: &str, metadata: &str| {
-        format!(
-            "{url}\tVersion: 7\nStatus: {status}\nFetch time: Mon Jun 15 10:00:00 UTC 2026\nScore: 1.0\n\
-             Metadata: \n \t{metadata}\n\n"
-        )
-    };
     let dump = [
-        entry("https://a.test/", "2 (db_fetched)", "_pst_=success(1), lastModified=0"),
-        entry("https://b.test/", "1 (db_unfetched)", ""),
-        entry("https://c.test/", "3 (db_gone)", "_pst_=robots_denied(18), lastModified=0"),
-        entry("https://d.test/", "3 (db_gone)", ""),
-        entry(
+        crawldb_entry("https://a.test/", "2 (db_fetched)", "_pst_=success(1), lastModified=0"),
+        crawldb_entry("https://b.test/", "1 (db_unfetched)", ""),
+        crawldb_entry("https://c.test/", "3 (db_gone)", "_pst_=robots_denied(18), lastModified=0"),
+        crawldb_entry("https://d.test/", "3 (db_gone)", ""),
+        crawldb_entry(
             "https://e.test/",
             "1 (db_unfetched)",
             "_pst_=exception(16), lastModified=0: Read timed out",
         ),
-        entry("https://f.test/", "5 (db_redir_perm)", ""),
-        entry(
+        crawldb_entry("https://f.test/", "5 (db_redir_perm)", ""),
+        crawldb_entry(
             "https://g.test/",
             "1 (db_unfetched)",
             "_pst_=exception(16), lastModified=0: Http code=403\n \tnutch.protocol.code=403",
@@ -186,20 +187,21 @@ fn dumps_of_a_crawldb() {
     );
 }
 
+fn heritrix_line(status: &str, uri: &str) -> String {
+    format!(
+        "2026-11-23T10:00:00.123Z {status:>5}       {uri} L https://a.test/ text/html #001 2026 - - -\n"
+    )
+}
+
 #[test]
 fn the_log_of_heritrix() {
-    let line = |status: &str, uri: &str| {
-        format!(
-            "2026-11-23T10:00:00.123Z {status:>5}       {uri} L https://a.test/ text/html #001 2026 - - -\n"
-        )
-    };
     let log = [
-        line("200         88", "https://a.test/1"),
-        line("1           51", "dns:a.test"),
-        line("-2           -", "https://a.test/2"),
-        line("-9998        -", "https://a.test/3"),
-        line("-5000        -", "https://a.test/4"),
-        line("404        120", "https://a.test/5"),
+        heritrix_line("200         88", "https://a.test/1"),
+        heritrix_line("1           51", "dns:a.test"),
+        heritrix_line("-2           -", "https://a.test/2"),
+        heritrix_line("-9998        -", "https://a.test/3"),
+        heritrix_line("-5000        -", "https://a.test/4"),
+        heritrix_line("404        120", "https://a.test/5"),
         "broken\n".to_owned(),
     ];
     let time = "2026-11-23T10:00:00.123Z";
@@ -280,19 +282,21 @@ Total wall clock time: 0.01s
     );
 }
 
+/// Why a file cannot be read.
+fn refused(content: &[u8], with_statuses: bool) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    std::fs::write(&path, content).unwrap();
+    let opened = UrlFiles::open(&[path], with_statuses);
+    let read = opened.and_then(|mut files| {
+        while !files.next_batch(10)?.is_empty() {}
+        Ok(())
+    });
+    read.unwrap_err().to_string()
+}
+
 #[test]
 fn a_file_that_tells_of_no_url_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let refused = |content: &[u8], with_statuses: bool| {
-        let path = directory.path().join("file");
-        std::fs::write(&path, content).unwrap();
-        let opened = UrlFiles::open(&[path], with_statuses);
-        let read = opened.and_then(|mut files| {
-            while !files.next_batch(10)?.is_empty() {}
-            Ok(())
-        });
-        read.unwrap_err().to_string()
-    };
     assert!(refused(b"", false).ends_with("is empty"));
     assert!(refused(b"<feed><entry/></feed>", false).contains("there is no url and no sitemap"));
     assert!(refused(b"no\nURL\n", false).contains("none of the first 2 lines"));

@@ -120,12 +120,14 @@ const FIRST_ELEMENTS: [&[u8]; 15] = [
 /// Whether a document without a type begins as HTML does, in lower case; or as XML that goes on as such.
 fn seems_html(start: &[u8]) -> bool {
     let has = |what: &[u8]| start.windows(what.len()).any(|part| part == what);
-    let is_first = |name: &&[u8]| {
-        let rest = start.strip_prefix(b"<").and_then(|rest| rest.strip_prefix(*name));
-        rest.is_some_and(|rest| name == b"!--" || matches!(rest.first(), Some(b' ' | b'>')))
-    };
-    FIRST_ELEMENTS.iter().any(is_first)
+    FIRST_ELEMENTS.iter().any(|name| is_first(start, name))
         || start.starts_with(b"<?xml") && (has(b"<!doctype html") || has(b"<html"))
+}
+
+/// Whether a document begins with an element of this name.
+fn is_first(start: &[u8], name: &[u8]) -> bool {
+    let rest = start.strip_prefix(b"<").and_then(|rest| rest.strip_prefix(name));
+    rest.is_some_and(|rest| name == b"!--" || matches!(rest.first(), Some(b' ' | b'>')))
 }
 
 /// What a record tells; none if it is not of a page.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 
@@ -157,6 +158,20 @@ impl ReplaceKind for Vec<u8> {
     }
 }
 
+/// What files hold, in batches of eleven.
+fn read(paths: &[PathBuf]) -> String {
+    let mut source = open(paths, &SourceOptions::default()).unwrap();
+    let mut all = Vec::new();
+    loop {
+        let batch = source.next_batch(11).unwrap();
+        if batch.is_empty() {
+            return shown(&all);
+        }
+        assert!(batch.len() <= 11);
+        all.extend(batch);
+    }
+}
+
 #[test]
 fn pages_of_a_wat_file_have_their_texts_from_the_wet_file_beside_it() {
     let directory = tempfile::tempdir().unwrap();
@@ -176,18 +191,6 @@ fn pages_of_a_wat_file_have_their_texts_from_the_wet_file_beside_it() {
     std::fs::write(&paths[0], gzip(&texts.concat())).unwrap();
     std::fs::write(&paths[1], gzip(&wat("https://e.org/y", 5, 200, "", &html(5)))).unwrap();
     std::fs::write(&paths[2], gzip(&wats.collect::<Vec<_>>().concat())).unwrap();
-    let read = |paths: &[std::path::PathBuf]| {
-        let mut source = open(paths, &SourceOptions::default()).unwrap();
-        let mut all = Vec::new();
-        loop {
-            let batch = source.next_batch(11).unwrap();
-            if batch.is_empty() {
-                return shown(&all);
-            }
-            assert!(batch.len() <= 11);
-            all.extend(batch);
-        }
-    };
     let found = read(&[paths[2].clone(), paths[1].clone(), paths[0].clone()]);
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines.len(), 303, "{found}");
@@ -234,6 +237,19 @@ fn records_that_tell_of_no_page_are_passed_over() {
     check(&others.concat(), "https://e.org/1 200 [Page 1] Text 1 filler\n");
 }
 
+/// A file of records that are compressed by a dictionary, which is `stored` at its start.
+fn with_dictionary(records: &[Vec<u8>], dictionary: &[u8], stored: &[u8]) -> Vec<u8> {
+    let mut file = [0x5d, 0x2a, 0x4d, 0x18].to_vec();
+    file.extend((stored.len() as u32).to_le_bytes());
+    file.extend(stored);
+    for record in records {
+        let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 3, dictionary).unwrap();
+        encoder.write_all(record).unwrap();
+        file.extend(encoder.finish().unwrap());
+    }
+    file
+}
+
 #[test]
 fn every_compression_gives_the_same() {
     let records: Vec<Vec<u8>> = (1..40).map(page).collect();
@@ -247,17 +263,7 @@ fn every_compression_gives_the_same() {
         |pack: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<u8> { plain.chunks(100).flat_map(pack).collect() };
     let samples: Vec<Vec<u8>> = (100..300).map(page).collect();
     let dictionary = zstd::dict::from_samples(&samples, 4_096).unwrap();
-    let with_dictionary = |stored: &[u8]| -> Vec<u8> {
-        let mut file = [0x5d, 0x2a, 0x4d, 0x18].to_vec();
-        file.extend((stored.len() as u32).to_le_bytes());
-        file.extend(stored);
-        for record in &records {
-            let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 3, &dictionary).unwrap();
-            encoder.write_all(record).unwrap();
-            file.extend(encoder.finish().unwrap());
-        }
-        file
-    };
+    let with_dictionary = |stored: &[u8]| with_dictionary(&records, &dictionary, stored);
     // What a frame without data holds is nothing to read.
     let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9][..], &zstd(&plain)].concat();
     for (name, packed) in [
@@ -356,17 +362,19 @@ fn failures_keep_their_status_and_no_text() {
     );
 }
 
+/// That a page is what it was, with `more` fields.
+fn revisit(more: &str) -> Vec<u8> {
+    let text = String::from_utf8(record(
+        "revisit",
+        "https://e.org/a",
+        "application/http; msgtype=response",
+        b"HTTP/1.1 200 OK\r\n\r\n",
+    ));
+    text.unwrap().replacen("Content-Type", &format!("{more}Content-Type"), 1).into_bytes()
+}
+
 #[test]
 fn what_was_seen_before_is_unchanged() {
-    let revisit = |more: &str| {
-        let text = String::from_utf8(record(
-            "revisit",
-            "https://e.org/a",
-            "application/http; msgtype=response",
-            b"HTTP/1.1 200 OK\r\n\r\n",
-        ));
-        text.unwrap().replacen("Content-Type", &format!("{more}Content-Type"), 1).into_bytes()
-    };
     check(&revisit(""), "https://e.org/a 304\n");
     check(&revisit("WARC-Refers-To-Target-URI: https://e.org/a#x\r\n"), "https://e.org/a 304\n");
     let moved = record(
@@ -430,30 +438,35 @@ fn what_could_be_decoded_of_a_cut_body_is_kept() {
     assert!(shown(&found).starts_with("https://e.org/ 200 [T] text of many words text"));
 }
 
+/// What is read of a body that comes with this type; with none if it is empty.
+fn of_type(content_type: &str, body: &[u8]) -> String {
+    let fields = match content_type {
+        "" => String::new(),
+        kind => format!("Content-Type: {kind}\r\n"),
+    };
+    shown(&items(&response("https://e.org/", 200, &fields, body)))
+}
+
 #[test]
 fn types_and_charsets_are_told_by_fields_then_by_bytes() {
-    let of = |content_type: &str, body: &[u8]| {
-        let fields = match content_type {
-            "" => String::new(),
-            kind => format!("Content-Type: {kind}\r\n"),
-        };
-        shown(&items(&response("https://e.org/", 200, &fields, body)))
-    };
     let found = |rest: &str| format!("https://e.org/ 200{rest}\n");
-    assert_eq!(of("text/html; charset=latin1", b"<p>\xe9t\xe9"), found(" [] été"));
-    assert_eq!(of("text/html", b"<meta charset=koi8-r><p>\xd4\xc5\xd3\xd4"), found(" [] тест"));
-    assert_eq!(of("text/plain; charset=latin1", b"caf\xe9 <b>"), found(" [] café <b>"));
-    assert_eq!(of("text/plain", b"<!DOCTYPE HTML><p>text"), found(" [] text"));
-    assert_eq!(of("", b"<html><p>text"), found(" [] text"));
-    assert_eq!(of("", b"plain text"), found(" [] plain text"));
-    assert_eq!(of("application/xhtml+xml", b"<html><p>text</p></html>"), found(" [] text"));
+    assert_eq!(of_type("text/html; charset=latin1", b"<p>\xe9t\xe9"), found(" [] été"));
+    assert_eq!(
+        of_type("text/html", b"<meta charset=koi8-r><p>\xd4\xc5\xd3\xd4"),
+        found(" [] тест")
+    );
+    assert_eq!(of_type("text/plain; charset=latin1", b"caf\xe9 <b>"), found(" [] café <b>"));
+    assert_eq!(of_type("text/plain", b"<!DOCTYPE HTML><p>text"), found(" [] text"));
+    assert_eq!(of_type("", b"<html><p>text"), found(" [] text"));
+    assert_eq!(of_type("", b"plain text"), found(" [] plain text"));
+    assert_eq!(of_type("application/xhtml+xml", b"<html><p>text</p></html>"), found(" [] text"));
     // No text, but fetched.
-    assert_eq!(of("application/pdf", b"%PDF-1.7 words"), found(""));
-    assert_eq!(of("text/html", b"%PDF-1.7 words"), found(""));
-    assert_eq!(of("", b"\x00\x01words"), found(""));
-    assert_eq!(of("image/png", b"\x89PNG"), found(""));
-    assert_eq!(of("text/css", b"p { }"), found(""));
-    assert_eq!(of("text/html", b""), found(""));
+    assert_eq!(of_type("application/pdf", b"%PDF-1.7 words"), found(""));
+    assert_eq!(of_type("text/html", b"%PDF-1.7 words"), found(""));
+    assert_eq!(of_type("", b"\x00\x01words"), found(""));
+    assert_eq!(of_type("image/png", b"\x89PNG"), found(""));
+    assert_eq!(of_type("text/css", b"p { }"), found(""));
+    assert_eq!(of_type("text/html", b""), found(""));
 }
 
 #[test]
@@ -464,43 +477,47 @@ fn documents_without_an_http_head_are_pages() {
     check(&conversion, "https://e.org/c - [] Grüße\n");
 }
 
+/// What is read of a page with a link that comes with this field.
+fn with_robots_tag(value: &str) -> String {
+    let fields = format!("{HTML}X-Robots-Tag: {value}\r\n");
+    let body = b"<title>T</title><a href=/b>b</a>";
+    shown(&items(&response("https://e.org/", 200, &fields, body)))
+}
+
 #[test]
 fn what_robots_are_asked_by_a_field_is_done() {
-    let of = |value: &str| {
-        let fields = format!("{HTML}X-Robots-Tag: {value}\r\n");
-        let body = b"<title>T</title><a href=/b>b</a>";
-        shown(&items(&response("https://e.org/", 200, &fields, body)))
-    };
-    assert_eq!(of("noindex"), "https://e.org/ 200 ->https://e.org/b(b) !noindex\n");
-    assert_eq!(of("none"), "https://e.org/ 200 !noindex !nofollow\n");
+    assert_eq!(with_robots_tag("noindex"), "https://e.org/ 200 ->https://e.org/b(b) !noindex\n");
+    assert_eq!(with_robots_tag("none"), "https://e.org/ 200 !noindex !nofollow\n");
     let all = "https://e.org/ 200 [T] b ->https://e.org/b(b)\n";
-    assert_eq!(of("otherbot: noindex"), all);
+    assert_eq!(with_robots_tag("otherbot: noindex"), all);
     let noindex = "https://e.org/ 200 ->https://e.org/b(b) !noindex\n";
-    assert_eq!(of("noindex, max-snippet:-1"), noindex);
-    assert_eq!(of("max-snippet: 20, noindex"), noindex);
-    assert_eq!(of("max-snippet"), all);
+    assert_eq!(with_robots_tag("noindex, max-snippet:-1"), noindex);
+    assert_eq!(with_robots_tag("max-snippet: 20, noindex"), noindex);
+    assert_eq!(with_robots_tag("max-snippet"), all);
+}
+
+/// Three records, of which the second says that it has this length.
+fn with_wrong_length(length: &str) -> Vec<u8> {
+    let text = String::from_utf8(page(2)).unwrap();
+    let at = text.find("Content-Length: ").unwrap() + 16;
+    let end = at + text[at..].find('\r').unwrap();
+    [page(1), format!("{}{length}{}", &text[..at], &text[end..]).into_bytes(), page(3)].concat()
 }
 
 #[test]
 fn a_wrong_length_costs_no_other_record() {
-    let wrong = |length: &str| {
-        let text = String::from_utf8(page(2)).unwrap();
-        let at = text.find("Content-Length: ").unwrap() + 16;
-        let end = at + text[at..].find('\r').unwrap();
-        [page(1), format!("{}{length}{}", &text[..at], &text[end..]).into_bytes(), page(3)].concat()
-    };
     let (one, three) = (shown(&items(&page(1))), shown(&items(&page(3))));
     let two = "https://e.org/2 200 [Page 2] Text 2 filler filler !record-length\n";
     let whole = format!("{one}{two}{three}");
-    check(&wrong("9999"), &whole);
-    check(&wrong("99999999999999"), &whole);
-    check(&wrong("120"), &whole);
+    check(&with_wrong_length("9999"), &whole);
+    check(&with_wrong_length("99999999999999"), &whole);
+    check(&with_wrong_length("120"), &whole);
     // Shorter than it is: what it says it has.
-    let short = shown(&items(&wrong("70")));
+    let short = shown(&items(&with_wrong_length("70")));
     assert!(short.starts_with(&one) && short.ends_with(&three), "{short}");
     assert_eq!(short.lines().count(), 3, "{short}");
     check(
-        &wrong("many"),
+        &with_wrong_length("many"),
         &format!(
             "{one}damaged-record at crawl.warc, record 2: its head has no Content-Length\n{three}"
         ),
@@ -651,11 +668,11 @@ fn what_answers_another_method_than_get_is_no_page_of_its_url() {
 }
 
 fn urls_of(bytes: &[u8]) -> Vec<String> {
-    let url = |item| match item {
+    let urls = items(bytes).into_iter().filter_map(|item| match item {
         SourceItem::Page { record, .. } => Some(record.url),
         SourceItem::Bad { .. } | SourceItem::Other { .. } => None,
-    };
-    items(bytes).into_iter().filter_map(url).collect()
+    });
+    urls.collect()
 }
 
 proptest! {

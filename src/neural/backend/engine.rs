@@ -122,13 +122,7 @@ impl ModelEngine {
         if self.graph.backend.cuda.is_some() {
             return self.threads.install(|| self.each_in_batches(items, &rows, &read));
         }
-        let thread = || rayon::current_thread_index().unwrap_or(0);
-        let one = |item: &T| {
-            let rows = rows(item)?;
-            let run =
-                |row: &TokenRow| Ok(read(row, &self.worker(thread(), |w| w.run(&[row]))?.values));
-            rows.iter().map(run).collect()
-        };
+        let one = |item: &T| self.run_each(&rows(item)?, &read);
         let results: Vec<Result<Vec<R>, NeuralError>> =
             self.threads.install(|| items.par_iter().with_max_len(1).map(one).collect());
         results.into_iter().collect()
@@ -145,6 +139,17 @@ impl ModelEngine {
         Ok(found.into_iter().flatten().collect())
     }
 
+    /// What `read` makes of the output for each row, run one by one on the worker of this thread.
+    fn run_each<R>(
+        &self,
+        rows: &[TokenRow],
+        read: impl Fn(&TokenRow, &[f32]) -> R,
+    ) -> Result<Vec<R>, NeuralError> {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let run = |row: &TokenRow| Ok(read(row, &self.worker(thread, |w| w.run(&[row]))?.values));
+        rows.iter().map(run).collect()
+    }
+
     /// As [`Self::each`], many rows at once: rows of the next items are made while a device runs.
     fn each_in_batches<T: Sync, R: Send>(
         &self,
@@ -156,10 +161,7 @@ impl ModelEngine {
         let mut found: Vec<Vec<R>> = items.iter().map(|_| Vec::new()).collect();
         let mut answered = Vec::new();
         let mut parts = items.chunks(ITEMS_AHEAD);
-        let made = |part: &[T]| {
-            let made: Vec<Result<Vec<TokenRow>, NeuralError>> = part.par_iter().map(rows).collect();
-            made.into_iter().collect::<Result<Vec<_>, _>>()
-        };
+        let made = |part: &[T]| rows_of(part, rows);
         let mut next = parts.next().map(made).transpose()?;
         while let Some(rows) = next {
             let full = buckets.add(rows);
@@ -203,6 +205,15 @@ impl ModelEngine {
     pub(crate) fn refuse(&self, problem: String) -> NeuralError {
         self.graph.refuse(problem)
     }
+}
+
+/// The rows of each of some items, made side by side; the error is that of the first item that has one.
+fn rows_of<T: Sync>(
+    items: &[T],
+    rows: &(impl Fn(&T) -> Result<Vec<TokenRow>, NeuralError> + Sync),
+) -> Result<Vec<Vec<TokenRow>>, NeuralError> {
+    let made: Vec<Result<Vec<TokenRow>, NeuralError>> = items.par_iter().map(rows).collect();
+    made.into_iter().collect()
 }
 
 /// Lengths that rows are padded to: 32 apart up to 128 tokens, then two between a power of two and the
@@ -261,10 +272,9 @@ mod tests {
                 assert!(differ(0) < 1e-5 && differ(1) < 1e-5, "{tokens}: {found:?}, {expected:?}");
             }
         }
-        let fails = |item: &Vec<usize>| match item.first() {
-            Some(30) => Err(batches.refuse("no".to_owned())),
-            _ => rows(item),
-        };
+        let refused = || Err(batches.refuse("no".to_owned()));
+        let fails =
+            |item: &Vec<usize>| if item.first() == Some(&30) { refused() } else { rows(item) };
         assert!(
             batches.threads.install(|| batches.each_in_batches(&items, &fails, &read)).is_err()
         );

@@ -39,11 +39,10 @@ type GetApiBase = unsafe extern "system" fn() -> *const OrtApiBase;
 
 /// Opens the library at `path`: its table of functions and its version. It stays open.
 pub(crate) fn open(path: &Path) -> Result<(OrtApi, String), NeuralError> {
-    let refused = |problem: LibraryProblem| NeuralError::Library {
+    opened(path).map_err(|problem| NeuralError::Library {
         path: path.to_owned(),
         problem: problem.to_string(),
-    };
-    opened(path).map_err(refused)
+    })
 }
 
 fn opened(path: &Path) -> Result<(OrtApi, String), LibraryProblem> {

@@ -154,14 +154,16 @@ fn two_that_write_side_by_side_lose_nothing() {
     assert_eq!(score(folder.path(), "aa", &texts(60)).1, 0);
 }
 
+fn score_pairs(directory: &Path, model: &Counting, query: &str, texts: &[&str]) -> Vec<f64> {
+    let cached = CachedPairs::open(directory, model).unwrap();
+    cached.score(query, texts).unwrap()
+}
+
 #[test]
 fn pairs_are_remembered_by_query_and_text() {
     let folder = tempfile::tempdir().unwrap();
     let model = Counting::new("aa");
-    let score = |query: &str, texts: &[&str]| {
-        let cached = CachedPairs::open(folder.path(), &model).unwrap();
-        cached.score(query, texts).unwrap()
-    };
+    let score = |query: &str, texts: &[&str]| score_pairs(folder.path(), &model, query, texts);
     let first = [score("q", &["one", "two", "one"]), score("long", &["one"])];
     assert_eq!((model.scored(), first[0][0]), (3, first[0][2]));
     assert_ne!(first[0][0], first[1][0]);

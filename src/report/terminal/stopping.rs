@@ -16,6 +16,10 @@ fn share(found: &Interval) -> String {
     }
 }
 
+fn column(heading: &str, rules: &[&RuleSummary], cell: impl Fn(&RuleSummary) -> String) -> Column {
+    Column { heading: heading.to_owned(), cells: rules.iter().map(|rule| cell(rule)).collect() }
+}
+
 /// The table of what came of rules, over all policies, then for each.
 pub(super) fn table(stopping: &StoppingSummary) -> String {
     let mut out =
@@ -26,23 +30,20 @@ pub(super) fn table(stopping: &StoppingSummary) -> String {
         .chain(each.filter(|_| stopping.policies.len() > 1))
         .flat_map(|(name, rules)| rules.iter().map(move |rule| (name, rule)))
         .collect();
-    let column = |heading: &str, cell: &dyn Fn(&RuleSummary) -> String| Column {
-        heading: heading.to_owned(),
-        cells: lines.iter().map(|(_, rule)| cell(rule)).collect(),
-    };
+    let rules: Vec<&RuleSummary> = lines.iter().map(|(_, rule)| *rule).collect();
     let columns = [
-        column("rule", &|rule| rule.rule.clone()),
-        column("crawls", &|rule| rule.crawls.to_string()),
-        column("find nothing", &|rule| rule.without_results.to_string()),
-        column("stopped", &|rule| rule.stopped.to_string()),
-        column("falsely", &|rule| rule.false_stops.to_string()),
-        column("false, % of the others", &|rule| share(&rule.false_share)),
-        column("pages", &|rule| with_interval(&rule.pages, 3)),
-        column("nDCG@10", &|rule| {
+        column("rule", &rules, |rule| rule.rule.clone()),
+        column("crawls", &rules, |rule| rule.crawls.to_string()),
+        column("find nothing", &rules, |rule| rule.without_results.to_string()),
+        column("stopped", &rules, |rule| rule.stopped.to_string()),
+        column("falsely", &rules, |rule| rule.false_stops.to_string()),
+        column("false, % of the others", &rules, |rule| share(&rule.false_share)),
+        column("pages", &rules, |rule| with_interval(&rule.pages, 3)),
+        column("nDCG@10", &rules, |rule| {
             rule.ndcg.as_ref().map_or_else(|| "-".to_owned(), |ndcg| with_interval(ndcg, 3))
         }),
-        column("impact", &|rule| with_interval(&rule.impact, 3)),
-        column("pages over the oracle's", &|rule| fixed(rule.over_oracle.mean, 2)),
+        column("impact", &rules, |rule| with_interval(&rule.impact, 3)),
+        column("pages over the oracle's", &rules, |rule| fixed(rule.over_oracle.mean, 2)),
     ];
     let names = lines.iter().map(|(name, _)| clean(name, NAME_WIDTH)).collect();
     out.push_str(&rows(&Column { heading: "policy".into(), cells: names }, &columns));

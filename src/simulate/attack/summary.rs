@@ -139,10 +139,9 @@ pub(crate) fn manipulation(
     let shortest = policies().min_by_key(|policy| policy.points.len());
     let common: Vec<u32> =
         shortest.into_iter().flat_map(|policy| &policy.points).map(|point| point.pages).collect();
-    let last = |at: Amount| {
+    let [early, read_at] = READ_AT.map(|at| {
         let last = common.iter().rfind(|&&pages| pages <= at.pages(fetchable));
         last.or(common.first()).copied()
-    };
-    let [early, read_at] = READ_AT.map(last);
+    });
     Manipulation { share, read_at, read_early: early.filter(|_| early != read_at), attacks }
 }

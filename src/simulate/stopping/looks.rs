@@ -128,13 +128,12 @@ fn knee(entered: &[f64], windows: &[Window]) -> f64 {
 /// The batches of a crawl as windows.
 pub(super) fn batches(order: &CrawlOrder, start: &Start) -> Vec<Window> {
     let before = start.crawled.len() as u32;
-    let mut first_seq = before;
-    let ends = order.batch_ends.iter().map(|end| before + end);
-    let window = |end_seq: u32| {
-        let pages = (end_seq - first_seq) as usize;
-        Window { first_seq: std::mem::replace(&mut first_seq, end_seq), end_seq, pages }
-    };
-    ends.map(window).collect()
+    let (mut batches, mut first_seq) = (Vec::new(), before);
+    for end_seq in order.batch_ends.iter().map(|end| before + end) {
+        batches.push(Window { first_seq, end_seq, pages: (end_seq - first_seq) as usize });
+        first_seq = end_seq;
+    }
+    batches
 }
 
 /// URLs that are known at the start, and by window at its end, fetched ones among them.

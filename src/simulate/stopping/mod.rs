@@ -68,17 +68,28 @@ impl Stopping<'_> {
         let reads = self.measure.settings.stops_by_sufficiency();
         let alike = if reads { self.measure.collection.near_duplicates()? } else { &none };
         let done = AtomicUsize::new(0);
-        let of_crawl = |at: usize| {
-            let (order, start) = crawls.one(at);
-            let (policy, set) = (at / crawls.starts.len(), at % crawls.starts.len());
-            let planned = self.is_planned(&self.measure.settings.policies[policy]);
-            let trace = self.trace(&queries, alike, (order, start), planned)?;
-            let policy = self.measure.settings.policies[policy].label();
+        let stops = side_by_side(crawls.count(), |at| {
+            let stops = self.stops_of_crawl(crawls, at, &queries, alike)?;
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-            let stop = |rule: &StopRule| self.stop(*rule, &trace, policy.clone(), set as u32 + 1);
-            Ok(self.rules.iter().map(stop).collect::<Vec<Stop>>())
-        };
-        Ok(side_by_side(crawls.count(), of_crawl)?.into_iter().flatten().collect())
+            Ok(stops)
+        })?;
+        Ok(stops.into_iter().flatten().collect())
+    }
+
+    /// Where every rule stops one crawl, given by number.
+    fn stops_of_crawl(
+        &self,
+        crawls: &Crawls,
+        at: usize,
+        queries: &AssessedQueries,
+        alike: &NearDuplicates,
+    ) -> Result<Vec<Stop>, SimulateError> {
+        let (policy, set) = (at / crawls.starts.len(), at % crawls.starts.len());
+        let choice = &self.measure.settings.policies[policy];
+        let trace = self.trace(queries, alike, crawls.one(at), self.is_planned(choice))?;
+        let policy = choice.label();
+        let stop = |rule: &StopRule| self.stop(*rule, &trace, policy.clone(), set as u32 + 1);
+        Ok(self.rules.iter().map(stop).collect())
     }
 
     fn stop(&self, rule: StopRule, trace: &Trace, policy: String, set: u32) -> Stop {
@@ -148,14 +159,13 @@ impl Stopping<'_> {
         let ndcg = self.ndcg((order, start), &marks)?;
         let finds = ndcg.as_ref().is_none_or(|found| found.last().is_some_and(|last| *last > 0.0));
         let ndcg = ndcg.map(|found| of_the_last(&found));
-        let kept = |pages: u32| {
-            let by_impact = || (pages as usize).checked_sub(1).map_or(0.0, |last| impact[last]);
-            match &ndcg {
+        let oracle = looks.iter().map(|look| look.fetched).find(|&pages| {
+            let kept = match &ndcg {
                 Some(ndcg) => ndcg[marks.partition_point(|&mark| mark < pages)],
-                None => by_impact(),
-            }
-        };
-        let oracle = looks.iter().map(|look| look.fetched).find(|&pages| kept(pages) >= KEPT);
+                None => (pages as usize).checked_sub(1).map_or(0.0, |last| impact[last]),
+            };
+            kept >= KEPT
+        });
         let ndcg = ndcg.map(|by_mark| {
             let mut by_page = vec![0.0; pages as usize + 1];
             for (mark, value) in marks.iter().zip(by_mark) {

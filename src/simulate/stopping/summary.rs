@@ -1,7 +1,7 @@
 //! Stops of many crawls as figures.
 
 use super::StopRule;
-use crate::evaluate::statistics::{mean_interval, share_interval};
+use crate::evaluate::statistics::{mean_interval_alone, share_interval};
 use crate::policy::PolicyChoice;
 use crate::results::Interval;
 use crate::results::stopping::{PolicyStops, RuleSummary, Stop, StoppingSummary};
@@ -12,32 +12,28 @@ pub(crate) fn summary(
     rules: &[StopRule],
     stops: &[Stop],
 ) -> StoppingSummary {
-    let of = |policy: Option<&str>| {
-        let own = |rule: String| {
-            let of_rule = |stop: &&Stop| {
-                stop.rule == rule && policy.is_none_or(|policy| stop.policy == policy)
-            };
-            rule_summary(rule.clone(), &stops.iter().filter(of_rule).collect::<Vec<_>>())
-        };
-        rules.iter().map(|rule| own(rule.name())).collect::<Vec<RuleSummary>>()
-    };
     let policies = policies.iter().map(|choice| {
         let name = choice.label();
-        PolicyStops { rules: of(Some(&name)), name }
+        let of_policy = stops.iter().filter(|stop| stop.policy == name);
+        PolicyStops { rules: rule_summaries(rules, &of_policy.collect::<Vec<_>>()), name }
     });
-    StoppingSummary { policies: policies.collect(), rules: of(None) }
+    let policies = policies.collect();
+    StoppingSummary { policies, rules: rule_summaries(rules, &stops.iter().collect::<Vec<_>>()) }
+}
+
+/// A summary for each rule, of its own among these stops.
+fn rule_summaries(rules: &[StopRule], stops: &[&Stop]) -> Vec<RuleSummary> {
+    let summaries = rules.iter().map(|rule| {
+        let name = rule.name();
+        let own: Vec<&Stop> = stops.iter().copied().filter(|stop| stop.rule == name).collect();
+        rule_summary(name, &own)
+    });
+    summaries.collect()
 }
 
 fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
-    let interval = |values: Vec<f64>| {
-        let none = Interval { mean: 0.0, low: None, high: None, values: Vec::new() };
-        let mut found = mean_interval(&values).unwrap_or(none);
-        found.values.clear();
-        found
-    };
-    let of =
-        |value: &dyn Fn(&Stop) -> f64| interval(stops.iter().map(|stop| value(stop)).collect());
-    let over_oracle = |stop: &&Stop| f64::from(stop.pages) / f64::from(stop.oracle.max(1));
+    let over_oracle = |stop: &Stop| f64::from(stop.pages) / f64::from(stop.oracle.max(1));
+    let of_crawl = |stop: &Stop| f64::from(stop.pages) / f64::from(stop.of.max(1));
     // Of nothing no share is kept or lost, and no oracle knows when to stop.
     let finding: Vec<&Stop> = stops.iter().copied().filter(|stop| stop.finds).collect();
     let false_stops = stops.iter().filter(|stop| stop.is_false()).count();
@@ -49,12 +45,16 @@ fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
         stopped: stops.iter().filter(|stop| stop.stopped).count(),
         false_stops,
         false_share: share_interval(false_stops as u64, finding.len() as u64)
-            .unwrap_or_else(|| interval(Vec::new())),
-        pages: of(&|stop| f64::from(stop.pages) / f64::from(stop.of.max(1))),
-        ndcg: ndcg.map(interval),
-        impact: of(&|stop| stop.impact),
-        over_oracle: interval(finding.iter().map(over_oracle).collect()),
+            .unwrap_or_else(|| mean_interval_alone(&[])),
+        pages: mean_over(stops, of_crawl),
+        ndcg: ndcg.map(|values| mean_interval_alone(&values)),
+        impact: mean_over(stops, |stop| stop.impact),
+        over_oracle: mean_over(&finding, over_oracle),
     }
+}
+
+fn mean_over(stops: &[&Stop], value: impl Fn(&Stop) -> f64) -> Interval {
+    mean_interval_alone(&stops.iter().map(|stop| value(stop)).collect::<Vec<f64>>())
 }
 
 #[cfg(test)]

@@ -97,6 +97,22 @@ pub(crate) struct Wordings {
     held_out: Vec<usize>,
 }
 
+/// Texts in the order in which they come first, with their places.
+#[derive(Default)]
+struct DistinctTexts {
+    texts: Vec<String>,
+    places: BTreeMap<String, usize>,
+}
+
+impl DistinctTexts {
+    fn place(&mut self, text: &str) -> usize {
+        *self.places.entry(text.to_owned()).or_insert_with(|| {
+            self.texts.push(text.to_owned());
+            self.texts.len() - 1
+        })
+    }
+}
+
 /// The wordings of all queries, each text once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AllWordings {
@@ -112,21 +128,16 @@ impl AllWordings {
         queries: &[Query],
         others: impl Fn(usize) -> (&'t [String], &'t [String]),
     ) -> Self {
-        let (mut places, mut texts) = (BTreeMap::new(), Vec::new());
-        let mut place = |text: &String| {
-            *places.entry(text.clone()).or_insert_with(|| {
-                texts.push(text.clone());
-                texts.len() - 1
-            })
-        };
+        let mut distinct = DistinctTexts::default();
         let mut all = Vec::with_capacity(queries.len());
         for (at, query) in queries.iter().enumerate() {
             let (planned, held_out) = others(at);
-            let planned = std::iter::once(&query.text).chain(planned).map(&mut place).collect();
-            let held_out = held_out.iter().map(&mut place).collect();
+            let planned = std::iter::once(&query.text).chain(planned);
+            let planned = planned.map(|text| distinct.place(text)).collect();
+            let held_out = held_out.iter().map(|text| distinct.place(text)).collect();
             all.push(Wordings { planned, held_out });
         }
-        Self { texts, queries: all }
+        Self { texts: distinct.texts, queries: all }
     }
 }
 
@@ -281,10 +292,7 @@ impl<'a> Embedding<'a> {
             }
         }
         let along = |(url, rows): &(UrlId, Vec<u32>)| {
-            let found = rows.iter().filter(|row| **row != NONE);
-            let found = found.map(|&row| (pages.vector(row).along(&direction), row));
-            let best = found.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
-            (best.0 > 0.0).then_some((best.0, best.1, *url))
+            best_along(pages, rows, &direction).map(|(score, row)| (score, row, *url))
         };
         let mut ranked: Vec<(f64, u32, UrlId)> =
             self.links.rows.par_iter().filter_map(along).collect();
@@ -302,11 +310,8 @@ impl<'a> Embedding<'a> {
             best.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| url(a).cmp(url(b))));
             best.truncate(most);
         }
-        let told = |(score, url): (f64, UrlId)| ScoredLink {
-            url: self.links.urls.url(url).to_owned(),
-            score,
-        };
-        best.into_iter().map(told).collect()
+        let url = |url: UrlId| self.links.urls.url(url).to_owned();
+        best.into_iter().map(|(score, link)| ScoredLink { url: url(link), score }).collect()
     }
 }
 
@@ -321,6 +326,14 @@ impl SufficiencyStrategy for Embedding<'_> {
             planned.map(|&at| (at, 1.0 - self.now.best[at])).collect();
         self.best_links(&weighted, most)
     }
+}
+
+/// The row that reaches farthest along a direction, behind how far; none where no row points that way.
+fn best_along(pages: &VectorTable, rows: &[u32], direction: &[f64]) -> Option<(f64, u32)> {
+    let found = rows.iter().filter(|row| **row != NONE);
+    let found = found.map(|&row| (pages.vector(row).along(direction), row));
+    let best = found.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    (best.0 > 0.0).then_some(best)
 }
 
 fn mean(places: &[usize], of: impl Fn(usize) -> f64) -> f64 {
@@ -367,12 +380,11 @@ mod tests {
         let rows: Vec<u32> = wordings.texts.iter().map(|text| asked.row(text)).collect();
         let nearest = NearestPage::new(&strings, (&asked, rows.into_iter()));
         let mut urls = UrlTable::default();
-        let mut link = |name: &str| {
+        let rows = ["far", "same", "rye"].map(|name| {
             let url = format!("https://a.test/{name}");
             (urls.insert(&url, ""), vec![strings.row(name), NONE])
-        };
-        let rows = vec![link("far"), link("same"), link("rye")];
-        let links = LinkRows { urls: &urls, rows };
+        });
+        let links = LinkRows { urls: &urls, rows: rows.into() };
         let titles = (strings.row("first"), strings.row("second"));
         let mut embedding =
             Embedding::new(wordings, nearest, (&[titles.0], &[titles.1, NONE]), links);

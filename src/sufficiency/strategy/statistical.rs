@@ -19,20 +19,20 @@ pub(crate) struct Statistical<'a> {
 
 impl SufficiencyStrategy for Statistical<'_> {
     fn judge(&mut self, places: &[usize]) -> Vec<Option<Judgement>> {
-        let judged = |&at: &usize| {
-            let parts = &self.parts[at];
-            let figures = vec![
-                ("coverage", parts.coverage),
-                ("consistency", parts.consistency),
-                ("redundancy", parts.redundancy),
-                ("domain_coverage", parts.domain_coverage),
-            ];
-            Some(Judgement { sufficiency: parts.sufficiency(), figures })
-        };
-        places.iter().map(judged).collect()
+        places.iter().map(|&at| Some(judgement(&self.parts[at]))).collect()
     }
 
     fn links(&mut self, _: usize, _: usize) -> Vec<ScoredLink> {
         Vec::new()
     }
+}
+
+fn judgement(parts: &QueryParts) -> Judgement {
+    let figures = vec![
+        ("coverage", parts.coverage),
+        ("consistency", parts.consistency),
+        ("redundancy", parts.redundancy),
+        ("domain_coverage", parts.domain_coverage),
+    ];
+    Judgement { sufficiency: parts.sufficiency(), figures }
 }
