@@ -380,6 +380,38 @@ fn a_message_names_the_place_the_use_and_the_rule() {
     );
 }
 
+/// Lines that a closure with a name may take.
+const CLOSURE_LINES: usize = 3;
+
+#[test]
+fn what_takes_more_than_three_lines_is_a_function_and_no_closure_with_a_name() {
+    let mut files = Vec::new();
+    for folder in ["src", "index/src"] {
+        walk(&root().join(folder), &mut files);
+    }
+    let mut long = Vec::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file).expect("a source file");
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let is_named =
+                line.trim_start().strip_prefix("let ").and_then(|of| of.split_once(" = "));
+            if !is_named.is_some_and(|(_, is)| is.starts_with('|') || is.starts_with("move |")) {
+                continue;
+            }
+            let ends = |line: &&str| {
+                line.ends_with(';') && line.get(indent..).is_some_and(|rest| !rest.starts_with(' '))
+            };
+            let length = 1 + lines[at..].iter().take_while(|line| !ends(line)).count();
+            if length > CLOSURE_LINES {
+                long.push(format!("{}:{}", file.display(), at + 1));
+            }
+        }
+    }
+    assert!(long.is_empty(), "closures of more than {CLOSURE_LINES} lines: {long:#?}");
+}
+
 #[test]
 fn little_is_public() {
     let mut files = Vec::new();

@@ -196,12 +196,12 @@ impl CapGroups {
         so_far: SoFar<'_>,
         budget: usize,
     ) -> Self {
-        let ids = |is_welcome| {
-            let some = urls.iter().filter(move |url| url.is_welcome() == is_welcome);
-            some.map(|url| url.url)
-        };
-        let frontier: Vec<UrlId> = ids(true).chain(welcome).collect();
-        let others: Vec<UrlId> = ids(false).collect();
+        let (mut frontier, mut others) = (Vec::with_capacity(urls.len()), Vec::new());
+        for url in urls {
+            let ids = if url.is_welcome() { &mut frontier } else { &mut others };
+            ids.push(url.url);
+        }
+        frontier.extend(welcome);
         Self::with_others(caps, &frontier, &others, so_far, budget)
     }
 
@@ -704,24 +704,23 @@ mod tests {
             in_flight: &in_flight,
             ..SoFar::start(&urls)
         };
-        let taken = |caps: Caps, budget: usize| {
-            let caps = Caps { count_in_flight: true, ..caps };
-            let groups = CapGroups::new(caps, &left, so_far);
-            let mut counter = groups.counter(budget);
-            let taken = left.iter().filter(|id| counter.take(**id).is_ok());
-            let site = |id: &&UrlId| if id.index() < 30 { 0 } else { 1 + id.index() % 2 };
-            taken.fold([0; 3], |mut of, id| {
-                of[site(&id)] += 1;
-                of
-            })
-        };
         let per_host = Caps { per_host: Some(12), ..Caps::default() };
-        assert_eq!(taken(per_host, 100), [20, 2, 12]);
-        // A tenth of twenty and twenty; and more where the others cannot fill the batch.
+        // A tenth of twenty and twenty; more where the others cannot fill the batch; and all there is.
         let share = Caps { site_share: Some(0.1), ..Caps::default() };
-        assert_eq!(taken(share, 20), [20, 0, 4]);
-        assert_eq!(taken(share, 30), [20, 0, 10]);
-        assert_eq!(taken(share, 60), [20, 15, 25]);
-        assert_eq!(taken(share, 400), [20, 80, 90], "all there is");
+        for (caps, budget, expected) in [
+            (per_host, 100, [20, 2, 12]),
+            (share, 20, [20, 0, 4]),
+            (share, 30, [20, 0, 10]),
+            (share, 60, [20, 15, 25]),
+            (share, 400, [20, 80, 90]),
+        ] {
+            let groups = CapGroups::new(Caps { count_in_flight: true, ..caps }, &left, so_far);
+            let mut counter = groups.counter(budget);
+            let mut taken = [0; 3];
+            for id in left.iter().filter(|id| counter.take(**id).is_ok()) {
+                taken[if id.index() < 30 { 0 } else { 1 + id.index() % 2 }] += 1;
+            }
+            assert_eq!(taken, expected, "{caps:?}, {budget}");
+        }
     }
 }

@@ -14,11 +14,12 @@ const RANGES: usize = 400;
 /// The margins they cover, a range for what lies beyond at either end included.
 const LEAST: f64 = -10.0;
 const MOST: f64 = 10.0;
-/// What a pair counts for in the next cycle.
+/// What a pair counts for in the next cycle, of which small ones are one together.
 const KEPT: f64 = 0.7;
 /// Pairs that a share of half is worth, so that no chance is 0 or 1.
 const PRIOR: f64 = 1.0;
-/// Pairs without which nothing is fitted.
+/// Pairs without which nothing is fitted, and a cycle goes on with the next: of plans of a few URLs too little would be
+/// left, however many there are.
 pub(crate) const FEWEST: f64 = 300.0;
 
 /// Pairs of past picks by their margin: how many, and how many of them entered.
@@ -26,11 +27,13 @@ pub(crate) const FEWEST: f64 = 300.0;
 pub struct EntryOutcomes {
     /// Of pairs that are linked, and of those that match.
     ranges: [Vec<(f64, f64)>; 2],
+    /// Pairs of this cycle.
+    of_cycle: usize,
 }
 
 impl Default for EntryOutcomes {
     fn default() -> Self {
-        Self { ranges: [(); 2].map(|()| vec![(0.0, 0.0); RANGES]) }
+        Self { ranges: [(); 2].map(|()| vec![(0.0, 0.0); RANGES]), of_cycle: 0 }
     }
 }
 
@@ -40,8 +43,12 @@ fn range(margin: f64) -> usize {
 }
 
 impl EntryOutcomes {
-    /// Another cycle begins.
+    /// Another cycle begins, if the last one had [`FEWEST`] pairs.
     pub(crate) fn next_cycle(&mut self) {
+        if (self.of_cycle as f64) < FEWEST {
+            return;
+        }
+        self.of_cycle = 0;
         for (pairs, entered) in self.ranges.iter_mut().flatten() {
             (*pairs, *entered) = (*pairs * KEPT, *entered * KEPT);
         }
@@ -55,6 +62,7 @@ impl EntryOutcomes {
     /// A pair of a pick that was fetched.
     pub(crate) fn add(&mut self, matches: bool, margin: f64, entered: bool) {
         let (pairs, sum) = &mut self.ranges[usize::from(matches)][range(margin)];
+        self.of_cycle += 1;
         *pairs += 1.0;
         *sum += f64::from(u8::from(entered));
     }
@@ -160,12 +168,17 @@ mod tests {
     }
 
     #[test]
-    fn small_cycles_never_have_enough_however_many_there_are() {
-        let mut seen = EntryOutcomes::default();
-        for _ in 0..50 {
-            seen.next_cycle();
-            (0..80).for_each(|_| seen.add(true, 0.0, false));
-            assert!(!seen.suffice());
+    fn small_cycles_count_together() {
+        let (mut small, mut large) = (EntryOutcomes::default(), EntryOutcomes::default());
+        for cycle in 0..48 {
+            small.next_cycle();
+            (0..80).for_each(|pair| small.add(true, 0.0, pair < cycle));
+            assert_eq!(small.suffice(), cycle > 2, "{cycle}");
+            if cycle % 4 == 0 {
+                large.next_cycle();
+            }
+            (0..80).for_each(|pair| large.add(true, 0.0, pair < cycle));
         }
+        assert_eq!(small, large, "four of 80 are one of 320");
     }
 }
