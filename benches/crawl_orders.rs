@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::Instant;
 
 use prospect::planner::settings::PlanSettings;
-use prospect::policy::{Page, PolicyChoice, Quality, Sources, Truth};
+use prospect::policy::{PolicyChoice, Sources};
 use prospect::simulate::collection::Collection;
 use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
 use prospect_index::page::UrlId;
@@ -64,17 +64,18 @@ fn report(name: &str, mut crawl: impl FnMut() -> (usize, f64)) {
 fn ours(collection: &Collection, quality: &[f64], start: &Start, policy: &str) -> (usize, f64) {
     let sources = Sources {
         basics: synthetic::basics(collection),
-        quality: Some(Quality(quality)),
+        quality: Some(quality),
         web: None,
-        truth: Truth { impact: &[], relevant: &[] },
+        impact: &[],
+        relevant: &[],
     };
-    let choice = PolicyChoice::parse(policy).expect("policy");
+    let choice: PolicyChoice = policy.parse().expect("policy");
     let mut policy = choice.make(&sources, PlanSettings::new(1)).expect("policy");
     let budget = Budget { batch: 1, pages: usize::MAX };
     timed(|| {
         let mut crawl = SimulatedCrawl::start(collection, start, policy.as_mut()).expect("crawl");
         while crawl.step(policy.as_mut(), budget).expect("crawl") {}
-        crawl.into_order().pages.len()
+        crawl.into_pages().len()
     })
 }
 
@@ -93,7 +94,7 @@ struct Naive<'a> {
 
 impl<'a> Naive<'a> {
     fn new(collection: &'a Collection, quality: &[f64], start: &Start) -> Self {
-        let url = |page: &Page| collection.urls.url(UrlId(*page));
+        let url = |page: &u32| collection.urls.url(UrlId(*page));
         let pages = || 0..collection.pages;
         let links = |page| collection.links(page).iter().map(url).collect();
         Self {

@@ -15,7 +15,6 @@ use prospect::campaign::plan::{self, Beside};
 use prospect::estimate::features::match_rule::MatchRule;
 use prospect::estimate::settings::{EstimateSettings, ImpactReading};
 use prospect::ingest::{self, SourceItem, SourceOptions};
-use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;
 use prospect::planner::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
@@ -94,7 +93,7 @@ impl Corpus {
 }
 
 fn open(path: &Path) -> OpenStore {
-    OpenStore::open(path, "bench", limits::NGRAM_WORDS).expect("store opens")
+    OpenStore::open(path, "bench", limits::BOUNDS.ngram_words).expect("store opens")
 }
 
 /// URLs in the top 10 of some query over the whole corpus.
@@ -114,10 +113,9 @@ fn truth(corpus: &Corpus, workload: &Workload, dir: &Path) -> HashSet<String> {
 
 fn settings(rule: MatchRule, reading: ImpactReading) -> PlanSettings {
     let estimate = EstimateSettings { rule, reading, ..EstimateSettings::default() };
-    let plain = SelectionSettings::new(BUDGET);
-    let mut selection = plain;
-    (selection.caps, selection.explore) = (Caps::default(), 0.0);
-    PlanSettings { k: 10, estimate, selection, ..PlanSettings::new(0) }
+    let mut settings = PlanSettings { k: 10, estimate, ..PlanSettings::new(BUDGET) };
+    (settings.selection.caps, settings.selection.explore) = (Caps::default(), 0.0);
+    settings
 }
 
 fn measure(name: &str, folder: &Path) {
@@ -165,7 +163,7 @@ fn measure(name: &str, folder: &Path) {
                     if idf_weighted { "idf  " } else { "count" },
                     hits(&picked),
                     picked.len(),
-                    plan.scored.pair_count(),
+                    plan.scored.pairs().count(),
                     plan.scored.training_pairs(),
                 );
             }

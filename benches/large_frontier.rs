@@ -49,7 +49,7 @@ fn main() {
         .map_or_else(|| temporary.path().to_path_buf(), PathBuf::from);
     let pages = RealLinks::pages(urls);
     println!("{urls} URLs, {pages} pages, {} queries", queries.queries.len());
-    if !store.join(prospect_index::manifest::MANIFEST).exists() {
+    if !store.join("MANIFEST.json").exists() {
         measured("ingest", || ingest(&real, &store, 0..pages, urls));
     }
     measured("indexes", || drop(open(&store)));
@@ -153,7 +153,7 @@ fn ingest(real: &RealLinks, store: &Path, pages: std::ops::Range<usize>, urls: u
 }
 
 fn open(store: &Path) -> OpenStore {
-    OpenStore::open(store, "bench", limits::NGRAM_WORDS).expect("store")
+    OpenStore::open(store, "bench", limits::BOUNDS.ngram_words).expect("store")
 }
 
 fn planned(step: &str, store: &Path, queries: &Workload) -> Vec<u32> {
@@ -163,7 +163,7 @@ fn planned(step: &str, store: &Path, queries: &Workload) -> Vec<u32> {
         plan::plan(&open, queries, &[], &settings, Beside::Others).expect("plan")
     });
     let frontier = open.known.urls.ids().filter(|url| open.known.pages.in_frontier(*url)).count();
-    println!("    {frontier} URLs in the frontier, {} pairs", made.scored.pair_count());
+    println!("    {frontier} URLs in the frontier, {} pairs", made.scored.pairs().count());
     made.choice.batch.picks.iter().map(|pick| pick.estimate.url.0).collect()
 }
 

@@ -9,7 +9,6 @@ use divan::counter::ItemsCount;
 use prospect::campaign::OpenStore;
 use prospect::campaign::plan::{self, Beside};
 use prospect::ingest::{self, SourceItem, SourceOptions};
-use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;
 use prospect::planner::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
@@ -54,7 +53,7 @@ fn data() -> Option<&'static Data> {
 }
 
 fn open(path: &Path) -> OpenStore {
-    OpenStore::open(path, "bench", limits::NGRAM_WORDS).expect("store")
+    OpenStore::open(path, "bench", limits::BOUNDS.ngram_words).expect("store")
 }
 
 /// A store of the records, with the directory that holds it.
@@ -93,10 +92,8 @@ fn served_lists(bencher: Bencher<'_, '_>) {
 fn plan_a_thousand(bencher: Bencher<'_, '_>) {
     let Some(data) = data() else { return };
     let (store, _directory) = ingested(data);
-    let plain = SelectionSettings::new(1_000);
-    let mut selection = plain;
-    (selection.caps, selection.explore) = (Caps::default(), 0.0);
-    let settings = PlanSettings { selection, ..PlanSettings::new(0) };
+    let mut settings = PlanSettings::new(1_000);
+    (settings.selection.caps, settings.selection.explore) = (Caps::default(), 0.0);
     // Nothing is kept of pairs and models from one plan to the next.
     bencher
         .with_inputs(|| {

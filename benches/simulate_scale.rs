@@ -7,16 +7,14 @@
 mod synthetic;
 
 use std::hash::Hasher;
-use std::sync::Arc;
 use std::time::Instant;
 
 use prospect::planner::settings::PlanSettings;
-use prospect::policy::hidden_web::Web;
-use prospect::policy::{PolicyChoice, Quality, Sources, Truth};
+use prospect::policy::{PolicyChoice, Sources};
 use prospect::simulate::collection::Collection;
-use prospect::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
+use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
 use prospect::simulate::truth;
-use prospect_index::bm25::{Bm25, ForwardIndex};
+use prospect_index::bm25::Bm25;
 use prospect_index::ngram::NgramIndex;
 use synthetic::Shape;
 
@@ -41,57 +39,40 @@ fn main() {
     let workload = shape.queries(queries as usize).for_planning();
     let impact = truth::impact(&collection, &workload, Bm25::default(), 10).expect("impact");
     stage.done(&format!("true impact of {} queries", workload.queries.len()));
-    let web = Web {
-        near_duplicates: None,
-        urls: &collection.urls,
-        links: collection.anchored_links(),
-        text: &collection.text,
-        forward: Some(Arc::new(
-            ForwardIndex::build(&collection.text, workload.words()).expect("forward index"),
-        )),
-        strings: &strings,
-        vectors: None,
-        workload: &workload,
-        trainers: None,
-    };
+    let web = collection.web(&strings, &workload, None).expect("forward index");
     let quality = synthetic::quality(collection.urls.len());
-    let truth = Truth { impact: &impact, relevant: &[] };
     let sources = Sources {
         basics: synthetic::basics(&collection),
-        quality: Some(Quality(&quality)),
+        quality: Some(&quality),
         web: Some(&web),
-        truth,
+        impact: &impact,
+        relevant: &[],
     };
     let batch = (pages / 100).max(1) as usize;
     let budget = Budget { batch, pages: batch * batches as usize };
     for policy in policies.split(',') {
         let order = crawl(&collection, &sources, policy, budget);
-        let collected: f64 = order.pages.iter().map(|&page| impact[page as usize]).sum();
+        let collected: f64 = order.iter().map(|&page| impact[page as usize]).sum();
         let share = collected / impact.iter().sum::<f64>();
         let hash = fingerprint(&order);
-        stage.done(&format!("{policy}: {} pages, impact {share:.3}, {hash}", order.pages.len()));
+        stage.done(&format!("{policy}: {} pages, impact {share:.3}, {hash}", order.len()));
     }
 }
 
-fn crawl(
-    collection: &Collection,
-    sources: &Sources<'_>,
-    policy: &str,
-    budget: Budget,
-) -> CrawlOrder {
-    let choice = PolicyChoice::parse(policy).expect("policy");
+fn crawl(collection: &Collection, sources: &Sources<'_>, policy: &str, budget: Budget) -> Vec<u32> {
+    let choice: PolicyChoice = policy.parse().expect("policy");
     let mut policy = choice.make(sources, PlanSettings::new(1)).expect("policy");
     let seeds = (0..100).map(|seed| seed * 997 % collection.pages).collect();
     let start = Start { seeds, ..Start::default() };
     let mut crawl = SimulatedCrawl::start(collection, &start, policy.as_mut()).expect("crawl");
     while crawl.step(policy.as_mut(), budget).expect("crawl") {}
-    crawl.into_order()
+    crawl.into_pages()
 }
 
 /// Tells whether two versions crawl alike.
-fn fingerprint(order: &CrawlOrder) -> String {
+fn fingerprint(order: &[u32]) -> String {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
-    for page in &order.pages {
+    for page in order {
         hash.write_u32(*page);
     }
     format!("order {:016x}", hash.digest())

@@ -8,16 +8,11 @@
 
 mod synthetic;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use prospect::planner::settings::PlanSettings;
-use prospect::policy::hidden_web::Web;
-use prospect::policy::{Page, PolicyChoice, Sources, Truth};
-use prospect::simulate::collection::Collection;
+use prospect::policy::{PolicyChoice, Sources};
 use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
-use prospect::workload::Workload;
-use prospect_index::bm25::ForwardIndex;
 use prospect_index::ngram::NgramIndex;
 use synthetic::Shape;
 
@@ -45,7 +40,7 @@ fn main() {
 }
 
 /// Milliseconds of a plan with what it learns from the page before it, and the order of the crawl.
-fn milliseconds(shape: &Shape, queries: u32, steps: u32, keep: bool) -> (f64, Vec<Page>) {
+fn milliseconds(shape: &Shape, queries: u32, steps: u32, keep: bool) -> (f64, Vec<u32>) {
     let directory = tempfile::tempdir().expect("directory");
     let collection = shape.build(&directory.path().join("text"));
     let strings_path = directory.path().join("strings");
@@ -53,14 +48,18 @@ fn milliseconds(shape: &Shape, queries: u32, steps: u32, keep: bool) -> (f64, Ve
     let segment = collection.strings(&strings_path).expect("n-grams");
     let strings = NgramIndex::new(vec![&segment]).expect("n-grams");
     let workload = shape.queries(queries as usize).for_planning();
-    let web = web(&collection, &strings, &workload, keep);
+    let mut web = collection.web(&strings, &workload, None).expect("words");
+    if !keep {
+        web.forward = None;
+    }
     let sources = Sources {
         basics: synthetic::basics(&collection),
         quality: None,
         web: Some(&web),
-        truth: Truth { impact: &[], relevant: &[] },
+        impact: &[],
+        relevant: &[],
     };
-    let choice = PolicyChoice::parse("prospect").expect("policy");
+    let choice: PolicyChoice = "prospect".parse().expect("policy");
     let mut policy = choice.make(&sources, PlanSettings::new(1)).expect("policy");
     let seeds = (0..50).map(|seed| seed * 97 % collection.pages).collect();
     let start = Start { seeds, ..Start::default() };
@@ -77,25 +76,5 @@ fn milliseconds(shape: &Shape, queries: u32, steps: u32, keep: bool) -> (f64, Ve
         crawl.step(policy.as_mut(), Budget { batch: 1, pages }).expect("crawl");
     }
     let milliseconds = begin.elapsed().as_secs_f64() * 1e3 / f64::from(steps);
-    (milliseconds, crawl.into_order().pages)
-}
-
-fn web<'a>(
-    collection: &'a Collection,
-    strings: &'a NgramIndex<'a>,
-    workload: &'a Workload,
-    keep: bool,
-) -> Web<'a> {
-    let forward = || ForwardIndex::build(&collection.text, workload.words()).expect("words");
-    Web {
-        near_duplicates: None,
-        urls: &collection.urls,
-        links: collection.anchored_links(),
-        text: &collection.text,
-        forward: keep.then(|| Arc::new(forward())),
-        strings,
-        vectors: None,
-        workload,
-        trainers: None,
-    }
+    (milliseconds, crawl.into_pages())
 }

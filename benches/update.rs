@@ -54,7 +54,8 @@ fn open_all(store: &Store, known: &Known) -> ([Duration; 3], TextIndex) {
     let text_time = started.elapsed();
     let time = |view| {
         let started = Instant::now();
-        NgramSegments::open(storage, manifest, known, view, limits::NGRAM_WORDS).expect("n-grams");
+        NgramSegments::open(storage, manifest, known, view, limits::BOUNDS.ngram_words)
+            .expect("n-grams");
         started.elapsed()
     };
     ([text_time, time(View::Frontier), time(View::History)], text)

@@ -49,7 +49,8 @@ fn main() {
     ingest_all(directory.path(), records, "bench").expect("ingest");
     let workload = shape.queries(queries as usize);
     let settings = PlanSettings::new(BUDGET);
-    let open = OpenStore::open(directory.path(), "bench", limits::NGRAM_WORDS).expect("store");
+    let open =
+        OpenStore::open(directory.path(), "bench", limits::BOUNDS.ngram_words).expect("store");
     // The first plan fills what is kept: served lists, pairs, models.
     plan::plan(&open, &workload, &[], &settings, Beside::Others).expect("plan");
     let plan = |forgotten: &[&str]| {
@@ -71,7 +72,7 @@ fn main() {
          questions' start {:.0} ms",
         questions.open.known.pages.len(),
         workload.queries.len(),
-        questions.base.scored.pair_count(),
+        questions.base.scored.pairs().count(),
         questions.base_figures.frontier,
         rayon::current_num_threads(),
         synthetic::memory_mib("VmHWM"),

@@ -39,7 +39,7 @@ fn is_below(path: &str, prefix: &str, separator: &str) -> bool {
 }
 
 /// Functions, types, traits and constants that may be public, of both packages.
-const MOST_PUBLIC: usize = 482;
+const MOST_PUBLIC: usize = 400;
 
 /// The module path of a file: `src/plan/mod.rs` is `prospect::plan`.
 fn module_of(file: &str) -> String {

@@ -91,7 +91,7 @@ impl Baseline {
             (occur, Box::new(TermQuery::new(term(ngram), IndexRecordOption::Basic)))
         };
         match way {
-            _ if query.is_empty() => Prepared::Boolean(BooleanQuery::new(Vec::new())),
+            _ if query.len() == 0 => Prepared::Boolean(BooleanQuery::new(Vec::new())),
             Way::Conjunction => {
                 let longest = query.ngram(query.len() - 1).len();
                 let longest = ngrams.filter(|&ngram| query.ngram(ngram).len() == longest);

@@ -109,7 +109,7 @@ impl Shape {
 
     /// Builds the collection, its text index below `directory`; texts and links are streams.
     pub fn build(&self, directory: &Path) -> Collection {
-        let mut builder = CollectionBuilder::new(false);
+        let mut builder = CollectionBuilder::default();
         for page in 0..self.pages {
             let links: Vec<(String, String)> = self
                 .targets(page)
@@ -125,7 +125,7 @@ impl Shape {
         }
         let texts = (0..self.pages).map(|page| (String::new(), self.text(page)));
         let text = TextIndex::build(directory, texts).expect("text index");
-        builder.finish(&text, None, Outside::Drop).expect("no texts are kept")
+        builder.finish(&text, Outside::Drop).expect("no texts are kept")
     }
 
     /// Distinct queries of two or three topic words that stand together on some page, with

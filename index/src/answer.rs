@@ -33,19 +33,19 @@ pub enum FailureKind {
     Temporary,
 }
 
-impl Answer {
-    /// Told by an HTTP status, [`NO_ANSWER`], [`ROBOTS`], or 0 where a page came and nothing else is known.
-    ///
-    /// ```
-    /// use prospect_index::answer::{Answer, FailureKind, NO_ANSWER};
-    ///
-    /// assert_eq!(Answer::of(200), Answer::Page);
-    /// assert_eq!(Answer::of(304), Answer::Unchanged);
-    /// assert_eq!(Answer::of(410), Answer::Failed(FailureKind::Permanent));
-    /// assert_eq!(Answer::of(429), Answer::Failed(FailureKind::Temporary));
-    /// assert_eq!(Answer::of(NO_ANSWER), Answer::Failed(FailureKind::Temporary));
-    /// ```
-    pub fn of(status: u16) -> Self {
+/// Told by an HTTP status, [`NO_ANSWER`], [`ROBOTS`], or 0 where a page came and nothing else is known.
+///
+/// ```
+/// use prospect_index::answer::{Answer, FailureKind, NO_ANSWER};
+///
+/// assert_eq!(Answer::from(200), Answer::Page);
+/// assert_eq!(Answer::from(304), Answer::Unchanged);
+/// assert_eq!(Answer::from(410), Answer::Failed(FailureKind::Permanent));
+/// assert_eq!(Answer::from(429), Answer::Failed(FailureKind::Temporary));
+/// assert_eq!(Answer::from(NO_ANSWER), Answer::Failed(FailureKind::Temporary));
+/// ```
+impl From<u16> for Answer {
+    fn from(status: u16) -> Self {
         match status {
             0 | 200..300 | MOVED_HERE => Self::Page,
             UNCHANGED => Self::Unchanged,
@@ -57,7 +57,9 @@ impl Answer {
             _ => Self::Failed(FailureKind::Temporary),
         }
     }
+}
 
+impl Answer {
     /// Whether its URL leaves the frontier: there is a page, or asking again is in vain or not wanted.
     pub fn leaves_frontier(self) -> bool {
         match self {

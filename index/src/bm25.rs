@@ -19,6 +19,7 @@ use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::NONE;
 use crate::text_index::{TermPostings, TextIndex};
+#[cfg(test)]
 use crate::url_table::UrlTable;
 
 pub use self::forward::ForwardIndex;
@@ -119,6 +120,12 @@ pub struct Scorer<'a> {
 /// What a scorer has of the epoch that it scores under, for another scorer of the same index later in the epoch.
 #[derive(Clone)]
 pub struct FrozenStatistics(Arc<Frozen>);
+
+impl From<&Scorer<'_>> for FrozenStatistics {
+    fn from(scorer: &Scorer<'_>) -> Self {
+        Self(Arc::clone(&scorer.frozen))
+    }
+}
 
 struct Frozen {
     bm25: Bm25,
@@ -253,11 +260,6 @@ impl<'a> Scorer<'a> {
         Self { index, frozen, segments, doc_of_url, replaced, has_replaced }
     }
 
-    /// What it has of the epoch.
-    pub fn frozen(&self) -> FrozenStatistics {
-        FrozenStatistics(Arc::clone(&self.frozen))
-    }
-
     /// The statistics in use.
     pub fn statistics(&self) -> CollectionStatistics {
         self.frozen.statistics
@@ -373,11 +375,10 @@ impl<'a> Scorer<'a> {
     /// The K best of the scored documents: score descending, then canonical URL ascending; what tests compare with.
     #[cfg(test)]
     pub(crate) fn top_k(&self, scores: &Scores, k: usize, urls: &UrlTable) -> Vec<(UrlId, f64)> {
-        let mut top: Vec<(UrlId, f64)> = Vec::with_capacity(k.min(scores.touched.len()) + 1);
-        for &doc in &scores.touched {
-            let entry = (self.index.docs().url[doc as usize], scores.by_doc[doc as usize]);
-            insert_ranked(&mut top, entry, k, urls);
-        }
+        let mut top: Vec<(UrlId, f64)> =
+            self.scored(scores).map(|(_, url, score)| (url, score)).collect();
+        top.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| urls.url(a.0).cmp(urls.url(b.0))));
+        top.truncate(k);
         top
     }
 
@@ -438,39 +439,6 @@ impl Scorer<'_> {
             }
         }
         sum
-    }
-}
-
-/// Inserts into a list ranked by score descending, then canonical URL ascending, and keeps the
-/// first `k`.
-///
-/// ```
-/// use prospect_index::bm25::insert_ranked;
-/// use prospect_index::url_table::UrlTable;
-///
-/// let mut urls = UrlTable::default();
-/// let [b, a, c] = ["https://b.test/", "https://a.test/", "https://c.test/"]
-///     .map(|url| urls.insert(url, url));
-/// let mut top = Vec::new();
-/// for entry in [(b, 1.0), (c, 0.5), (a, 1.0)] {
-///     insert_ranked(&mut top, entry, 2, &urls);
-/// }
-/// assert_eq!(top, [(a, 1.0), (b, 1.0)]);
-/// ```
-pub fn insert_ranked(top: &mut Vec<(UrlId, f64)>, entry: (UrlId, f64), k: usize, urls: &UrlTable) {
-    if top.len() >= k && !top.last().is_some_and(|last| ranks_before(&entry, last, urls)) {
-        return;
-    }
-    let at = top.partition_point(|kept| ranks_before(kept, &entry, urls));
-    top.insert(at, entry);
-    top.truncate(k);
-}
-
-#[inline]
-fn ranks_before(a: &(UrlId, f64), b: &(UrlId, f64), urls: &UrlTable) -> bool {
-    match a.1.total_cmp(&b.1) {
-        std::cmp::Ordering::Equal => urls.url(a.0) < urls.url(b.0),
-        order => order.is_gt(),
     }
 }
 

@@ -12,6 +12,7 @@
 //! schema that changes gets the next version, and the store the next [`crate::manifest::FORMAT`], which
 //! keeps older programs from reading what they would take for something else.
 
+use std::fmt;
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -45,13 +46,19 @@ pub enum ColumnType {
 
 impl ColumnType {
     /// As it is told of a column in a file: repetition, physical and logical type.
-    pub fn description(self) -> &'static str {
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Self::U32 => "required int32 (uint_32)",
             Self::U64 => "required int64 (uint_64)",
             Self::F64 => "required double",
             Self::Text => "required byte_array (utf8)",
         }
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.description())
     }
 }
 
@@ -68,7 +75,7 @@ pub struct Schema {
 
 impl Schema {
     /// Names of the columns, in order.
-    pub fn names(&self) -> Vec<&'static str> {
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         self.columns.iter().map(|(name, _)| *name).collect()
     }
 
@@ -139,7 +146,7 @@ impl Column {
     }
 
     /// Rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::U32(values) => values.len(),
             Self::U64(values) => values.len(),

@@ -373,6 +373,7 @@ fn asks_when(plan: &StoredPlan, ingest: &IngestEntry) -> bool {
 mod tests {
     use super::*;
     use crate::ingest::ingest_all;
+    use crate::manifest::CycleEntry;
     use crate::page::{Outlink, PageRecord, UrlId};
     use crate::store::StoreOptions;
     use crate::text_index::TextIndex;
@@ -445,10 +446,15 @@ mod tests {
                 let known = store.known().unwrap();
                 TextIndex::open(store.storage(), store.manifest(), &known.pages).unwrap();
                 // One cycle from here on; the ingests before are cycles each.
-                let commit =
-                    |manifest: &mut Manifest| manifest.open(new_plan(manifest), Vec::new());
                 let mut store = store;
-                store.commit(commit).unwrap();
+                store
+                    .commit(|manifest| {
+                        let (first_seq, plan) = (manifest.next_seq, new_plan(manifest));
+                        let id = Some(plan.id.clone());
+                        manifest.plans.push(plan);
+                        manifest.cycles.push(CycleEntry { first_seq, plan: id, streamed: false });
+                    })
+                    .unwrap();
             }
         }
         let mut store = open();

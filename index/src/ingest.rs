@@ -58,11 +58,13 @@ pub struct LinkView<'a> {
 /// A record with canonical URLs, within the limits.
 #[derive(Clone, Debug)]
 pub struct PreparedPage {
-    record: PageRecord,
+    /// What the input gave, its texts cut; its links are [`PreparedPage::links`].
+    pub record: PageRecord,
     url: Spelled,
     requested: Option<Spelled>,
     links: Vec<PreparedLink>,
-    cuts: BTreeMap<&'static str, u64>,
+    /// How often something of it was cut or left out, by name.
+    pub cuts: BTreeMap<&'static str, u64>,
 }
 
 impl PreparedPage {
@@ -104,26 +106,6 @@ impl PreparedPage {
         Digest { text, links: links.digest() }
     }
 
-    /// Quality of the text, where the input tells.
-    pub fn quality_score(&self) -> Option<f64> {
-        self.record.quality_score
-    }
-
-    /// Title.
-    pub fn title(&self) -> &str {
-        &self.record.title
-    }
-
-    /// Title and text.
-    pub fn into_texts(self) -> (String, String) {
-        (self.record.title, self.record.text)
-    }
-
-    /// How often something of it was cut or left out, by name.
-    pub fn cuts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.cuts.iter().map(|(&name, &times)| (name, times))
-    }
-
     /// Counts what the reader of the input cut, by name.
     pub fn note_cuts(&mut self, cuts: &[(&'static str, u32)]) {
         for &(name, times) in cuts {
@@ -160,10 +142,10 @@ pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
     let url = spelled(&record.url)?;
     let mut cuts = BTreeMap::new();
     let requested = record.requested_url.as_deref().and_then(|given| spelled(given).ok());
-    if limits::cut_bytes(&mut record.title, limits::TITLE_BYTES) {
+    if limits::cut_bytes(&mut record.title, limits::BOUNDS.title_bytes) {
         count(&mut cuts, "title");
     }
-    if limits::cut_bytes(&mut record.text, limits::TEXT_BYTES) {
+    if limits::cut_bytes(&mut record.text, limits::BOUNDS.text_bytes) {
         count(&mut cuts, "text");
     }
     let outlinks = std::mem::take(&mut record.outlinks);
@@ -175,7 +157,7 @@ pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
             link_context::locate(&record.text, links.iter().map(|link| link.anchor.as_str()));
         for (link, found) in links.iter_mut().zip(found) {
             link.around = found;
-            limits::cut_chars(&mut link.around, limits::AROUND_CHARS);
+            limits::cut_chars(&mut link.around, limits::BOUNDS.around_chars);
         }
     }
     Ok(PreparedPage { record, url, requested, links, cuts })
@@ -210,7 +192,7 @@ fn links_of(
             continue;
         }
         let mut anchor = collapse(&link.anchor);
-        if limits::cut_chars(&mut anchor, limits::ANCHOR_CHARS) {
+        if limits::cut_chars(&mut anchor, limits::BOUNDS.anchor_chars) {
             count(cuts, "anchor");
         }
         let pair = (target.canonical.clone(), anchor.clone());
@@ -224,7 +206,7 @@ fn links_of(
         *anchors.entry(target.canonical.clone()).or_insert(0) += 1;
         seen.insert(pair);
         let mut around = collapse(&link.around);
-        if limits::cut_chars(&mut around, limits::AROUND_CHARS) {
+        if limits::cut_chars(&mut around, limits::BOUNDS.around_chars) {
             count(cuts, "around");
         }
         links.push(PreparedLink { target, anchor, around });
@@ -233,14 +215,14 @@ fn links_of(
 }
 
 /// Most links of a page that are stored.
-const MOST_LINKS: usize = limits::OUTLINKS_PER_PAGE + limits::BOUNDS.repeated_links;
+const MOST_LINKS: usize = limits::BOUNDS.outlinks_per_page + limits::BOUNDS.repeated_links;
 
 /// The cap that keeps a link out: its target has so many anchors already, if it has any, among so many targets and
 /// links.
 fn beyond(anchors: Option<&usize>, targets: usize, links: usize) -> Option<&'static str> {
     match anchors {
-        None => (targets >= limits::OUTLINKS_PER_PAGE).then_some("outlinks"),
-        Some(&anchors) if anchors >= limits::ANCHORS_PER_TARGET => Some("anchors"),
+        None => (targets >= limits::BOUNDS.outlinks_per_page).then_some("outlinks"),
+        Some(&anchors) if anchors >= limits::BOUNDS.anchors_per_target => Some("anchors"),
         Some(_) => (links - targets >= limits::BOUNDS.repeated_links).then_some("repeated"),
     }
 }
@@ -528,7 +510,7 @@ impl IngestSession {
             self.quality.1.push(quality);
         }
         if let Some(plan) = record.plan_id.as_ref().filter(|&id| !self.named_plans.contains(id))
-            && self.store.manifest().open_plan(plan).is_some()
+            && self.store.manifest().plans.iter().any(|open| open.id == *plan)
         {
             self.named_plans.insert(plan.clone());
         }

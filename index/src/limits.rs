@@ -1,28 +1,27 @@
 //! Every cap in one table. A record that exceeds one is cut or skipped, and the cut is counted under the name given
 //! here; an option or a whole file that exceeds one is refused.
 
-/// A URL longer than this after canonicalisation is not stored (bytes).
-pub const URL_BYTES: usize = 8_192;
-/// Anchor texts are cut to this many Unicode scalar values.
-pub const ANCHOR_CHARS: usize = 200;
-/// The text around a link is cut to this many Unicode scalar values.
-pub const AROUND_CHARS: usize = 400;
-/// Links kept per page, in document order, after self-links and duplicates are dropped.
-pub const OUTLINKS_PER_PAGE: usize = 2_000;
-/// Links of one page to one target that are kept, the first ones: each has another anchor.
-pub(crate) const ANCHORS_PER_TARGET: usize = 100;
-/// Page text is cut to this many bytes, at a character boundary.
-pub const TEXT_BYTES: usize = 1 << 20;
-/// Titles are cut to this many bytes, at a character boundary.
-pub const TITLE_BYTES: usize = 4_096;
-/// Words of one query that are used; later ones are ignored and counted.
-pub const QUERY_WORDS: usize = 64;
-/// Longest word n-gram that can be indexed: three token ids and a local id share a 128-bit sort key.
-pub const NGRAM_WORDS: usize = 3;
-
-/// Bounds of what somebody gives: files, and options.
+/// Bounds of records, and of what somebody gives: files, and options.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
+    /// A URL longer than this after canonicalisation is not stored (bytes).
+    pub url_bytes: usize,
+    /// Anchor texts are cut to this many Unicode scalar values.
+    pub anchor_chars: usize,
+    /// The text around a link is cut to this many Unicode scalar values.
+    pub around_chars: usize,
+    /// Links kept per page, in document order, after self-links and duplicates are dropped.
+    pub outlinks_per_page: usize,
+    /// Links of one page to one target that are kept, the first ones: each has another anchor.
+    pub anchors_per_target: usize,
+    /// Page text is cut to this many bytes, at a character boundary.
+    pub text_bytes: usize,
+    /// Titles are cut to this many bytes, at a character boundary.
+    pub title_bytes: usize,
+    /// Words of one query that are used; later ones are ignored and counted.
+    pub query_words: usize,
+    /// Longest word n-gram that can be indexed: three token ids and a local id share a 128-bit sort key.
+    pub ngram_words: usize,
     /// One input line (a JSON record) longer than this is skipped (bytes).
     pub line_bytes: usize,
     /// One HTML file larger than this is read only up to here (bytes).
@@ -49,6 +48,15 @@ pub struct Bounds {
 
 /// The bounds.
 pub const BOUNDS: Bounds = Bounds {
+    url_bytes: 8_192,
+    anchor_chars: 200,
+    around_chars: 400,
+    outlinks_per_page: 2_000,
+    anchors_per_target: 100,
+    text_bytes: 1 << 20,
+    title_bytes: 4_096,
+    query_words: 64,
+    ngram_words: 3,
     line_bytes: 64 << 20,
     html_bytes: 32 << 20,
     repeated_links: 2_000,
@@ -64,22 +72,27 @@ pub const BOUNDS: Bounds = Bounds {
 
 /// The table, for documentation and `prospect formats`: name, value, unit, what happens beyond it.
 pub const TABLE: &[(&str, usize, &str, &str)] = &[
-    ("url", URL_BYTES, "bytes", "the URL is dropped"),
-    ("anchor", ANCHOR_CHARS, "characters", "the anchor text is cut"),
-    ("around", AROUND_CHARS, "characters", "the text around a link is cut"),
-    ("outlinks", OUTLINKS_PER_PAGE, "links per page", "later links are dropped"),
-    ("anchors", ANCHORS_PER_TARGET, "anchors of a page for one target", "later ones are dropped"),
+    ("url", BOUNDS.url_bytes, "bytes", "the URL is dropped"),
+    ("anchor", BOUNDS.anchor_chars, "characters", "the anchor text is cut"),
+    ("around", BOUNDS.around_chars, "characters", "the text around a link is cut"),
+    ("outlinks", BOUNDS.outlinks_per_page, "links per page", "later links are dropped"),
+    (
+        "anchors",
+        BOUNDS.anchors_per_target,
+        "anchors of a page for one target",
+        "later ones are dropped",
+    ),
     (
         "repeated",
         BOUNDS.repeated_links,
         "links per page to targets that it links to already",
         "later ones are dropped",
     ),
-    ("text", TEXT_BYTES, "bytes", "the text is cut"),
-    ("title", TITLE_BYTES, "bytes", "the title is cut"),
+    ("text", BOUNDS.text_bytes, "bytes", "the text is cut"),
+    ("title", BOUNDS.title_bytes, "bytes", "the title is cut"),
     ("line", BOUNDS.line_bytes, "bytes", "the record is skipped"),
     ("html", BOUNDS.html_bytes, "bytes", "the rest of the file is not read"),
-    ("query", QUERY_WORDS, "words", "later words are ignored"),
+    ("query", BOUNDS.query_words, "words", "later words are ignored"),
     (
         "text file",
         BOUNDS.text_file_bytes,
@@ -103,7 +116,7 @@ pub const TABLE: &[(&str, usize, &str, &str)] = &[
     ("threads", BOUNDS.threads, "threads", "the option is refused"),
     ("seed sets", BOUNDS.seed_sets as usize, "seed sets of an experiment", "the option is refused"),
     ("trials", BOUNDS.trials, "trials of a check of an experiment", "the option is refused"),
-    ("n-gram", NGRAM_WORDS, "words", "a larger n is refused"),
+    ("n-gram", BOUNDS.ngram_words, "words", "a larger n is refused"),
 ];
 
 /// Cuts `text` to at most `bytes` bytes at a character boundary; true if something was cut.

@@ -43,7 +43,7 @@ pub struct Link {
 /// links.push(UrlId(0), UrlId(2), 0, "crawl policies");
 /// links.push(UrlId(0), UrlId(2), 0, "more");
 /// links.push(UrlId(1), UrlId(2), 1, "more");
-/// assert_eq!(links.all_inlinks(UrlId(2)), 2); // from two pages
+/// assert_eq!(links.inlinks(UrlId(2), u32::MAX), 2); // from two pages
 /// assert_eq!(links.inlinks(UrlId(2), 1), 1); // before the second was fetched
 ///
 /// let anchors = links.incoming(UrlId(2), 1).map(|link| links.anchor(link.anchor));
@@ -182,7 +182,7 @@ impl LinkTable {
     }
 
     /// Distinct pages that link to `target`, at no cost.
-    pub fn all_inlinks(&self, target: UrlId) -> u32 {
+    pub(crate) fn all_inlinks(&self, target: UrlId) -> u32 {
         let mapped = self.mapped_inlinks.get(target.index());
         mapped.unwrap_or(0) + self.inlinks.get(target.index()).copied().unwrap_or(0)
     }
@@ -194,9 +194,9 @@ impl LinkTable {
         last.map(|row| self.links.at(row as usize))
     }
 
-    /// Distinct pages that were known to link to `target` before `before_seq`.
+    /// Distinct pages that were known to link to `target` before `before_seq`; of all at no cost.
     pub fn inlinks(&self, target: UrlId, before_seq: u32) -> u32 {
-        if self.last_to(target).is_none_or(|last| last.seq < before_seq) {
+        if before_seq == u32::MAX || self.last_to(target).is_none_or(|last| last.seq < before_seq) {
             return self.all_inlinks(target);
         }
         self.parents(target, before_seq).count() as u32

@@ -32,7 +32,6 @@
 mod listed;
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -43,7 +42,7 @@ use crate::storage::{Checksum, FileEntry, Storage};
 use crate::words::WordOptions;
 
 /// Name of the manifest below the store's root.
-pub const MANIFEST: &str = "MANIFEST.json";
+pub(crate) const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
 pub const FORMAT: u32 = 14;
 
@@ -403,101 +402,6 @@ impl Manifest {
         self.cycles.partition_point(|cycle| cycle.first_seq <= seq).saturating_sub(1) as u32
     }
 
-    /// An open plan by its id.
-    pub fn open_plan(&self, id: &str) -> Option<&StoredPlan> {
-        self.plans.iter().find(|plan| plan.id == id)
-    }
-
-    /// Opens a plan with these segments, and its cycle.
-    pub fn open(&mut self, plan: StoredPlan, segments: Vec<SegmentEntry>) {
-        self.segments.extend(segments);
-        self.plans.push(plan);
-        if !self.has_fetched() {
-            self.cycles.pop();
-        }
-        self.start_cycle();
-    }
-
-    /// Takes back an open plan that nothing was fetched for, with its segments and its cycle.
-    pub fn take_back(&mut self, id: &str) {
-        let Some(at) = self.plans.iter().position(|plan| plan.id == id) else { return };
-        let plan = self.plans.remove(at);
-        self.segments.retain(|segment| !plan.files.contains(&segment.file.file));
-        if !self.has_fetched() {
-            self.cycles.pop();
-            if self.plans.last().is_some_and(|newest| newest.first_seq == self.next_seq) {
-                self.start_cycle();
-            }
-        }
-    }
-
-    /// Ends an open plan, for whose lists there were these places; what is stored of it stays.
-    pub fn close(&mut self, id: &str, places: serde_json::Value) {
-        let Some(at) = self.plans.iter().position(|plan| plan.id == id) else { return };
-        let StoredPlan { id, first_seq, chances_learned, .. } = self.plans.remove(at);
-        self.closed_cycles += 1;
-        let led_to = serde_json::Value::Null;
-        self.closed_plans.push(ClosedPlan {
-            id,
-            first_seq,
-            end_seq: self.next_seq,
-            chances_learned,
-            places,
-            led_to,
-        });
-    }
-
-    /// Notes what the pages of a closed plan have led to.
-    pub fn note_led_to(&mut self, plan: &str, led_to: serde_json::Value) {
-        if let Some(closed) = self.closed_plans.iter_mut().rfind(|closed| closed.id == plan) {
-            closed.led_to = led_to;
-        }
-    }
-
-    /// The next record is the first of a cycle, which is that of the newest open plan.
-    fn start_cycle(&mut self) {
-        let plan = self.plans.last().map(|plan| plan.id.clone());
-        let streamed = self.plans.last().is_some_and(|plan| plan.streamed);
-        self.cycles.push(CycleEntry { first_seq: self.next_seq, plan, streamed });
-    }
-
-    /// Records from the making of a plan to that of the next.
-    pub fn records_of(&self, plan: &str) -> Range<u32> {
-        let of = |cycle: &CycleEntry| cycle.plan.as_deref() == Some(plan);
-        match self.cycles.iter().rposition(of) {
-            Some(at) => self.cycles[at].first_seq..self.cycle_start(at as u32 + 1),
-            None => self.next_seq..self.next_seq,
-        }
-    }
-
-    /// The `fetch_seq` of the record that came next when a plan was made; none of one that is not known.
-    pub fn made_at(&self, plan: &str) -> Option<u32> {
-        let open = self.open_plan(plan).map(|open| open.first_seq);
-        let closed = self.closed_plans.iter().rfind(|closed| closed.id == plan);
-        // Up to format 4 every plan started a cycle.
-        let cycle = || self.cycles.iter().rfind(|cycle| cycle.plan.as_deref() == Some(plan));
-        open.or(closed.map(|closed| closed.first_seq))
-            .or_else(|| cycle().map(|cycle| cycle.first_seq))
-    }
-
-    /// The `fetch_seq` of the record that came next when a plan was closed; 0 of one that is not known.
-    pub fn closed_at(&self, plan: &str) -> u32 {
-        let closed = self.closed_plans.iter().rfind(|closed| closed.id == plan);
-        match closed {
-            Some(closed) => closed.end_seq,
-            // Up to format 4 the next plan closed it.
-            None if self.cycles.iter().any(|cycle| cycle.plan.as_deref() == Some(plan)) => {
-                self.records_of(plan).end
-            }
-            None => 0,
-        }
-    }
-
-    /// Whether the last cycle has a record.
-    pub(crate) fn has_fetched(&self) -> bool {
-        self.cycles.last().is_some_and(|cycle| cycle.first_seq < self.next_seq)
-    }
-
     /// First `fetch_seq` of a cycle.
     pub fn cycle_start(&self, cycle: u32) -> u32 {
         self.cycles.get(cycle as usize).map_or(self.next_seq, |cycle| cycle.first_seq)
@@ -645,43 +549,6 @@ mod tests {
         assert_eq!((manifest.cycle_of(0), manifest.cycle_of(24)), (0, 9));
         manifest.add_cycles(3);
         assert_eq!((manifest.cycles.len(), manifest.cycle_of(27)), (13, 12));
-    }
-
-    /// A plan that is made now.
-    fn plan(manifest: &mut Manifest, id: &str) {
-        let (id, first_seq) = (id.to_owned(), manifest.next_seq);
-        let plan = StoredPlan { id, first_seq, ..StoredPlan::default() };
-        manifest.open(plan, Vec::new());
-    }
-
-    #[test]
-    fn plans_may_overlap_and_each_record_is_of_one_cycle() {
-        let mut manifest = Manifest::default();
-        plan(&mut manifest, "a");
-        manifest.next_seq = 20;
-        plan(&mut manifest, "b");
-        plan(&mut manifest, "c");
-        // Nothing came between b and c: the records are of the cycle of c.
-        manifest.next_seq = 30;
-        let records = |manifest: &Manifest, id| manifest.records_of(id);
-        assert_eq!(["a", "c"].map(|id| records(&manifest, id)), [0..20, 20..30]);
-        assert!(records(&manifest, "b").is_empty());
-        plan(&mut manifest, "d");
-        manifest.take_back("d");
-        assert_eq!((manifest.cycles.len(), records(&manifest, "c")), (2, 20..30));
-        manifest.close("b", serde_json::Value::Null);
-        manifest.next_seq = 35;
-        manifest.close("a", serde_json::Value::Null);
-        let made = ["a", "b", "c", "d"].map(|id| manifest.made_at(id));
-        assert_eq!(made, [Some(0), Some(20), Some(20), None]);
-        assert_eq!(["a", "b"].map(|id| manifest.closed_at(id)), [35, 30]);
-        // One that is taken back leaves the cycle to the one before it, if that has no record either.
-        let mut manifest = Manifest::default();
-        plan(&mut manifest, "a");
-        plan(&mut manifest, "b");
-        manifest.take_back("b");
-        manifest.next_seq = 4;
-        assert_eq!((manifest.cycles.len(), records(&manifest, "a")), (1, 0..4));
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl PageRecord {
 
     /// What the fetch came to.
     pub(crate) fn answer(&self) -> Answer {
-        Answer::of(self.stored_status())
+        Answer::from(self.stored_status())
     }
 
     /// Its status as tables have it: 0 in an input says that there was no answer, in a table that nothing is

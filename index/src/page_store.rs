@@ -203,7 +203,7 @@ impl PageTable {
         self.fetches[url.index()] = fetch;
         let leaves = match fetch {
             Fetch::Never => false,
-            Fetch::Failed { status, .. } => Answer::of(status).leaves_frontier(),
+            Fetch::Failed { status, .. } => Answer::from(status).leaves_frontier(),
             Fetch::Page { .. } | Fetch::Redirected { .. } => true,
         };
         let bit = 1 << (url.0 % 64);
@@ -277,11 +277,6 @@ impl PageTable {
         self.pages
     }
 
-    /// Whether no page was fetched.
-    pub fn is_empty(&self) -> bool {
-        self.pages == 0
-    }
-
     /// Records, failed fetches included.
     pub(crate) fn records(&self) -> usize {
         self.page_of_seq.len()
@@ -318,7 +313,7 @@ impl PageTable {
         self.page_of_seq.resize(records.max(self.page_of_seq.len()), NONE);
         self.superseded_at.resize(records.max(self.superseded_at.len()), NONE);
         let old = self.page_seq(url);
-        match Answer::of(status) {
+        match Answer::from(status) {
             Answer::Page => {
                 self.page_of_seq[seq as usize] = url.0;
                 self.set(url, Fetch::Page { seq });
@@ -400,16 +395,6 @@ impl Known {
         self.quality.get(seq as usize).copied().filter(|quality| !quality.is_nan())
     }
 
-    /// How many URLs were known before a `fetch_seq`: ids are given in the order in which records
-    /// and their links come, so these are the ids below it. URLs that only failed fetches or
-    /// replaced pages have shown count from the next record on that shows them.
-    pub fn urls_before(&self, before_seq: u32) -> usize {
-        let pages = self.pages.discovered().take_while(|(seq, _)| *seq < before_seq);
-        let links = self.links.links_before(before_seq);
-        let ids = pages.map(|(_, url)| url).chain(links.map(|link| link.to));
-        ids.map(|url| url.index() + 1).max().unwrap_or(0)
-    }
-
     /// Reads the tables, what is in `image` from there and the rest from segments, each of which `verify` is asked about
     /// first; `with_links` false leaves links and quality out.
     ///
@@ -422,7 +407,7 @@ impl Known {
         verify: impl Fn(&SegmentEntry) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
         let image = image.unwrap_or_default();
-        let analyzer = Analyzer::new(&manifest.words);
+        let analyzer = Analyzer::from(&manifest.words);
         let mut known = Self { analyzer, urls: image.urls, ..Self::default() };
         known.load_urls(storage, manifest, &verify)?;
         known.load_pages(storage, manifest, &verify)?;
@@ -773,7 +758,7 @@ pub fn for_each_text(
             let rows = titles.into_iter().zip(texts).enumerate();
             let pages = rows
                 .filter(|(row, _)| seq[*row] >= from_seq)
-                .filter(|(row, _)| Answer::of(status[*row] as u16) == Answer::Page)
+                .filter(|(row, _)| Answer::from(status[*row] as u16) == Answer::Page)
                 .map(|(row, (title, text))| PageText {
                     url: UrlId(url[row]),
                     seq: seq[row],

@@ -1,15 +1,12 @@
-//! URLs: the canonical spelling and the groups a URL belongs to (host, registrable domain, site).
+//! URLs: the canonical spelling its host and registrable domain.
 //!
 //! Canonical means: parsed as WHATWG prescribes, fragment dropped, query kept, hex digits of
 //! escapes in upper case, unreserved characters decoded, those that no URL may have in its path or query (RFC 3986) escaped,
 //! as most crawlers do before they ask, default port dropped. Pages, links,
 //! judgements and seeds all pass through [`canonical`], which is total and idempotent.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt::Write;
 
-use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::limits;
@@ -23,7 +20,7 @@ pub enum UrlError {
     /// Neither http nor https.
     #[error("not an http or https URL")]
     Scheme,
-    /// Longer than [`limits::URL_BYTES`].
+    /// Longer than [`limits::Bounds::url_bytes`].
     #[error("longer than 8192 bytes")]
     TooLong,
 }
@@ -55,11 +52,11 @@ pub fn canonical(url: &str) -> Result<String, UrlError> {
         current = parse(&normal)?;
     }
     let current = escaped(current);
-    if current.len() > limits::URL_BYTES { Err(UrlError::TooLong) } else { Ok(current) }
+    if current.len() > limits::BOUNDS.url_bytes { Err(UrlError::TooLong) } else { Ok(current) }
 }
 
 fn parse(url: &str) -> Result<String, UrlError> {
-    if url.len() > 4 * limits::URL_BYTES {
+    if url.len() > 4 * limits::BOUNDS.url_bytes {
         return Err(UrlError::TooLong);
     }
     let mut parsed = Url::parse(url).map_err(|_| UrlError::Invalid)?;
@@ -166,135 +163,6 @@ pub fn registrable_domain(host: &str) -> &str {
     if address { host } else { psl::domain_str(host).unwrap_or(host) }
 }
 
-/// Path of a canonical URL, from its first slash, without the query.
-pub fn path(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let path = rest.find('/').map_or("/", |slash| &rest[slash..]);
-    path.split('?').next().unwrap_or(path)
-}
-
-/// Endings of paths that servers give to pages they make.
-const PAGE_ENDINGS: &[&str] = &[
-    "htm", "html", "shtml", "xhtml", "php", "php3", "php5", "phtml", "asp", "aspx", "jsp", "jspx",
-    "cgi", "pl", "cfm", "do",
-];
-/// A longer ending of a path is none.
-const ENDING_BYTES: usize = 5;
-
-/// The type of file that a canonical URL seems to lead to: the ending of its path in lower case, and `html`
-/// for those of pages and where there is none.
-///
-/// ```
-/// use prospect_index::url::file_type;
-///
-/// assert_eq!(file_type("https://a.test/paper.PDF?v=1"), "pdf");
-/// assert_eq!(file_type("https://a.test/index.php"), "html");
-/// assert_eq!(file_type("https://a.test/v1.2-notes"), "html");
-/// ```
-pub fn file_type(url: &str) -> Cow<'_, str> {
-    let name = path(url).rsplit('/').next().unwrap_or_default();
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let ending: Cow<'_, str> = if ending.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        ending.to_ascii_lowercase().into()
-    } else {
-        ending.into()
-    };
-    let is_ending = !ending.is_empty()
-        && ending.len() <= ENDING_BYTES
-        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if !is_ending || PAGE_ENDINGS.contains(&&*ending) { "html".into() } else { ending }
-}
-
-/// Depth of a URL: its non-empty path segments.
-///
-/// ```
-/// use prospect_index::url::{depth, path};
-///
-/// assert_eq!(path("https://a.test/wiki/Crawl?page=2"), "/wiki/Crawl");
-/// assert_eq!(depth("https://a.test/wiki/Crawl?page=2"), 2);
-/// assert_eq!(depth("https://a.test/"), 0);
-/// ```
-pub fn depth(url: &str) -> usize {
-    path(url).split('/').filter(|segment| !segment.is_empty()).count()
-}
-
-/// Host with the first path segment, as `host/segment`; a first segment is a directory only if
-/// something follows it, so `host/page.html` belongs to `host/`.
-fn first_directory(url: &str) -> Cow<'_, str> {
-    let (host, mut segments) = (host(url), path(url)[1..].split('/'));
-    let first = segments.next().unwrap_or("");
-    let directory = if segments.next().is_some() || first.starts_with('~') { first } else { "" };
-    let start = url.find("://").map_or(0, |scheme| scheme + 3);
-    let end = start + host.len() + 1 + directory.len();
-    match url.get(start..end) {
-        Some(site) if site.starts_with(host) && site[host.len()..].starts_with('/') => site.into(),
-        // A user or a port lies between.
-        _ => format!("{host}/{directory}").into(),
-    }
-}
-
-/// What "site" means for a set of known URLs (METHODS, section 0).
-///
-/// ```
-/// use prospect_index::url::SiteLevel;
-///
-/// // Too few hosts and domains to tell sites apart: first directories are the sites.
-/// let urls = ["https://a.test/wiki/Crawl", "https://a.test/blog/2024", "https://b.test/about"];
-/// let level = SiteLevel::of(urls.into_iter());
-/// assert_eq!(level, SiteLevel::Directory);
-/// assert_eq!(level.site(urls[0]), "a.test/wiki");
-/// assert_eq!(SiteLevel::Host.site(urls[0]), "a.test");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SiteLevel {
-    /// Registrable domain.
-    Domain,
-    /// Host.
-    Host,
-    /// Host and first path segment.
-    Directory,
-}
-
-/// Groups that a level must make of the known URLs to be the site level.
-pub const SITE_GROUPS: usize = 50;
-
-impl SiteLevel {
-    /// The coarsest level that divides `urls` into at least [`SITE_GROUPS`] groups; the finest
-    /// where none does.
-    #[allow(clippy::needless_pass_by_value, reason = "iterators are passed by value")]
-    pub fn of<'a>(urls: impl Iterator<Item = &'a str> + Clone) -> Self {
-        [Self::Domain, Self::Host]
-            .into_iter()
-            .find(|level| {
-                let mut groups = HashSet::new();
-                urls.clone().any(|url| {
-                    groups.insert(level.site(url));
-                    groups.len() >= SITE_GROUPS
-                })
-            })
-            .unwrap_or(Self::Directory)
-    }
-
-    /// The site of a canonical URL at this level.
-    pub fn site(self, url: &str) -> Cow<'_, str> {
-        match self {
-            Self::Domain => registrable_domain(host(url)).into(),
-            Self::Host => host(url).into(),
-            Self::Directory => first_directory(url),
-        }
-    }
-
-    /// Name for outputs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Domain => "registrable domain",
-            Self::Host => "host",
-            Self::Directory => "host and first directory",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,7 +193,7 @@ mod tests {
         for (url, expected) in cases {
             assert_eq!(canonical(url).as_deref(), expected.as_ref().map(|s| *s), "{url}");
         }
-        let long = format!("https://example.com/{}", "a".repeat(limits::URL_BYTES));
+        let long = format!("https://example.com/{}", "a".repeat(limits::BOUNDS.url_bytes));
         assert_eq!(canonical(&long), Err(UrlError::TooLong));
     }
 
@@ -352,7 +220,7 @@ mod tests {
                 }
             }
             if normal == current {
-                return if current.len() > limits::URL_BYTES {
+                return if current.len() > limits::BOUNDS.url_bytes {
                     Err(UrlError::TooLong)
                 } else {
                     Ok(current)
@@ -391,22 +259,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_site_is_the_coarsest_level_with_fifty_groups() {
-        let hosts: Vec<String> = (0..60).map(|i| format!("https://h{i}.example.org/a")).collect();
-        assert_eq!(SiteLevel::of(hosts.iter().map(String::as_str)), SiteLevel::Host);
-        let domains: Vec<String> = (0..60).map(|i| format!("https://d{i}.org/a")).collect();
-        assert_eq!(SiteLevel::of(domains.iter().map(String::as_str)), SiteLevel::Domain);
-        let one = ["https://x.org/wiki/A", "https://x.org/talk/B"];
-        assert_eq!(SiteLevel::of(one.into_iter()), SiteLevel::Directory);
-        assert_eq!(SiteLevel::Directory.site("https://x.org/wiki/A"), "x.org/wiki");
-        assert_eq!(SiteLevel::Directory.site("https://x.org/A"), "x.org/");
-        assert_eq!(SiteLevel::Directory.site("https://x.org"), "x.org/");
-        assert_eq!(SiteLevel::Directory.site("https://x.org:81/wiki/A"), "x.org/wiki");
-        assert_eq!(SiteLevel::Directory.site("https://x.org@x.org/wiki/A"), "x.org/wiki");
-        assert_eq!(SiteLevel::Directory.site("https://x.org:81"), "x.org/");
-    }
-
     proptest! {
         #[test]
         fn one_pass_says_what_rounds_say(path in "[%0-9a-fA-F./?é]{0,40}") {
@@ -420,9 +272,6 @@ mod tests {
                 if let Ok(once) = canonical(&format!("{start}{tail}")) {
                     prop_assert_eq!(canonical(&once), Ok(once.clone()));
                     prop_assert!(!host(&once).is_empty());
-                    let _ = depth(&once);
-                    let site = first_directory(&once);
-                    prop_assert_eq!(site.rsplit_once('/').map(|(host, _)| host), Some(host(&once)));
                 }
             }
         }

@@ -10,11 +10,11 @@ use std::ops::RangeInclusive;
 
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
-use prospect_index::url::{self, SiteLevel};
 use prospect_index::visits::{Visit, visits};
 
 use super::{CampaignError, OpenStore};
 use crate::estimate::change_rate::{ChangeHistory, Interval, VisitedPage};
+use crate::estimate::url_parts::{SiteLevel, file_type};
 use crate::planner::retries::CycleClock;
 use crate::planner::revisits::{Changes, ChangingPage};
 
@@ -60,7 +60,7 @@ pub(crate) fn changes(open: &OpenStore, within: &[bool]) -> Result<Changes, Camp
         let Some(&page) = places.get(&url) else {
             let host = known.urls.host(url);
             let next = kinds.len() as u32;
-            let file_type = url::file_type(known.urls.url(url)).into_owned();
+            let file_type = file_type(known.urls.url(url)).into_owned();
             let kind = *kinds.entry((host, file_type)).or_insert(next);
             let next = sections.len() as u32;
             let section = SiteLevel::Directory.site(known.urls.url(url)).into_owned();
@@ -80,7 +80,8 @@ pub(crate) fn changes(open: &OpenStore, within: &[bool]) -> Result<Changes, Camp
     (history.spells, history.now, history.usual) = (times.spells, times.now, times.usual);
     let pages = urls.into_iter().zip(history.fit());
     let may = |page: &ChangingPage| within.get(page.url.index()).is_none_or(|may| *may);
-    let page = |(url, change)| ChangingPage { url, change, inlinks: known.links.all_inlinks(url) };
+    let page =
+        |(url, change)| ChangingPage { url, change, inlinks: known.links.inlinks(url, u32::MAX) };
     Ok(Changes { pages: pages.map(page).filter(may).collect(), horizon: times.horizon })
 }
 

@@ -15,7 +15,7 @@ use super::plan::settings;
 use super::records;
 use super::settle::{Settled, Today, settle};
 use super::tables::{OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, STAYS};
-use super::{CampaignError, OpenStore, history};
+use super::{CampaignError, OpenStore, history, plan_course};
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::{HALVES, half_of};
@@ -152,7 +152,7 @@ pub(crate) enum Released {
 pub(crate) fn release(open: &mut OpenStore, batch: &OpenBatch) -> Result<Released, CampaignError> {
     let id = &batch.plan.id;
     if batch.in_flight().count() == batch.picks.len() {
-        open.store.commit(|manifest| manifest.take_back(id))?;
+        open.store.commit(|manifest| plan_course::take_back(manifest, id))?;
         return Ok(Released::TakenBack);
     }
     match close(open, batch, None) {
@@ -186,7 +186,7 @@ fn lists(
     };
     let mut after = before.clone();
     after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
-    Ok((scorer.frozen(), before, after))
+    Ok((FrozenStatistics::from(&scorer), before, after))
 }
 
 /// By URL: impact of the pages since the plan without the other half of them.
@@ -241,7 +241,7 @@ fn outcome_rows(
     records::for_each_planned(&open.store, &others, |_, url| {
         planned.insert(page_by(&open.known.pages, url));
     })?;
-    let cycle = manifest.records_of(&plan.id);
+    let cycle = plan_course::records_of(manifest, &plan.id);
     let crawled = open.known.pages.crawled();
     let others = crawled.filter(|(seq, url)| cycle.contains(seq) && !planned.contains(url));
     rows.extend(others.map(|(_, url)| Row {
@@ -342,9 +342,9 @@ fn commit(
     segments.extend(store.write_segments(SegmentKind::Stays, STAYS, stayed)?);
     store.commit(|manifest| {
         manifest.segments.extend(segments);
-        manifest.close(plan, places);
+        plan_course::close(manifest, plan, places);
         for Settled { plan_id, led_to, .. } in settled {
-            manifest.note_led_to(plan_id, serde_json::json!(led_to));
+            plan_course::note_led_to(manifest, plan_id, serde_json::json!(led_to));
         }
     })?;
     Ok(())

@@ -360,7 +360,7 @@ fn fetch_state(known: &Known, retries: &Retries, url: UrlId) -> String {
         Fetch::Page { seq } => format!("crawled, as record {seq}"),
         Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
         Fetch::Failed { status: ROBOTS, .. } => "robots.txt forbids its fetch".to_owned(),
-        Fetch::Failed { status, .. } => match Answer::of(status) {
+        Fetch::Failed { status, .. } => match Answer::from(status) {
             Answer::Failed(FailureKind::Denied) => format!("its fetch was denied, status {status}"),
             _ => format!("its fetch failed with status {status}"),
         },

@@ -8,6 +8,7 @@ use prospect_index::store::Store;
 use serde::{Deserialize, Serialize};
 
 use super::open_plans::OpenBatch;
+use super::plan_course::{closed_at, made_at};
 use super::records::{
     closed_pairs, closed_plan, each_outcome, each_row, lists_before, pairs, pairs_beside,
     places_of, query_ids,
@@ -284,8 +285,8 @@ fn read(
         if let Some(place) = cycle.stayed_at {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }
-        (cycle.made_at, cycle.place) = (store.manifest().made_at(&cycle.plan_id), at);
-        cycle.closed_at = store.manifest().closed_at(&cycle.plan_id);
+        (cycle.made_at, cycle.place) = (made_at(store.manifest(), &cycle.plan_id), at);
+        cycle.closed_at = closed_at(store.manifest(), &cycle.plan_id);
         let said_so = closed.and_then(|closed| closed.chances_learned);
         let known = KnownBefore::of(&cycles, cycle.made_at, at);
         cycle.are_learned = said_so.unwrap_or_else(|| are_learned(&segments[..known.segments]));

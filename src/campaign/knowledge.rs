@@ -95,8 +95,9 @@ pub(crate) fn export(
     for last in failed {
         receiver.put(&failure(known, &times, last), &mut found.failed);
     }
-    let is_unnamed =
-        |url: &UrlId| known.pages.fetch(*url) == Fetch::Never && known.links.all_inlinks(*url) == 0;
+    let is_unnamed = |url: &UrlId| {
+        known.pages.fetch(*url) == Fetch::Never && known.links.inlinks(*url, u32::MAX) == 0
+    };
     found.unnamed = known.urls.ids().filter(is_unnamed).count();
     Ok(receiver.done.map(|()| found))
 }

@@ -8,6 +8,7 @@ use prospect_index::page_store::Known;
 use prospect_index::store::Store;
 
 use crate::campaign::CampaignError;
+use crate::campaign::plan_course::made_at;
 use crate::campaign::records;
 use crate::estimate::parts::Parts;
 use crate::plan::SelectionSettings;
@@ -47,7 +48,7 @@ pub(crate) fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CampaignError>
             }
         })
         .collect();
-    let start = store.manifest().made_at(id).unwrap_or(0);
+    let start = made_at(store.manifest(), id).unwrap_or(0);
     Ok(LoggedPlan { id: id.to_owned(), urls, logged, start })
 }
 

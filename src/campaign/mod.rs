@@ -23,6 +23,7 @@ mod next_batch;
 pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;
+pub(crate) mod plan_course;
 pub(crate) mod proposal;
 pub(crate) mod quality;
 pub(crate) mod query_explanation;

@@ -21,7 +21,6 @@ use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::storage::{Checksum, FileEntry, Storage};
 use prospect_index::text_index::Refresh;
-use prospect_index::url::SiteLevel;
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::derived_cache::{DerivedCache, Lookup};
@@ -36,6 +35,7 @@ use crate::estimate::pair_sort::{PairBytes, PairFiles, WriteRows};
 use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
+use crate::estimate::url_parts::SiteLevel;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;

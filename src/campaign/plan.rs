@@ -16,7 +16,7 @@ use super::reading::Prepared;
 use super::records::pick_columns;
 use super::sufficiency::{self, PastSufficiency, StoreSufficiency};
 use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
-use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
+use super::{CampaignError, OpenStore, Plannable, history, pair_cache, plan_course};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::{Batch, Pick};
 use crate::planner::choose::{Again, Choice, ChoiceInput, choose_from};
@@ -43,7 +43,7 @@ pub struct Plan {
     /// The batch, and how it came about.
     pub choice: Choice,
     /// Served lists of all queries.
-    pub(crate) served: ServedLists,
+    pub served: ServedLists,
     /// How much queries' lists can be improved, and what that is fitted on; none before anything is learned.
     pub(crate) improvability: Option<LearnedImprovability>,
     /// What was left out, since its fetch failed not long ago.
@@ -361,7 +361,7 @@ pub(crate) fn commit(
     in_flight_for: Option<InFlightFor>,
 ) -> Result<(), CampaignError> {
     let manifest = open.store.manifest();
-    let Some(old) = manifest.open_plan(plan.id) else {
+    let Some(old) = plan_course::open_plan(manifest, plan.id) else {
         return commit_in(open, plan, settings, in_flight_for.unwrap_or_default(), None);
     };
     let in_flight_for = in_flight_for.unwrap_or(old.in_flight_for);
@@ -427,9 +427,9 @@ fn commit_in(
     };
     store.commit(|manifest| {
         if let Some(other) = instead {
-            manifest.take_back(other);
+            plan_course::take_back(manifest, other);
         }
-        manifest.open(open_plan, segments);
+        plan_course::open(manifest, open_plan, segments);
         manifest.epoch = plan.epoch;
         manifest.scope = scope;
     })?;

@@ -175,7 +175,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, CampaignError> {
         let OpenStore { known, .. } = open;
         let has_frontier = || known.urls.ids().any(|url| known.pages.in_frontier(url));
-        if known.pages.is_empty() && !has_frontier() {
+        if known.pages.len() == 0 && !has_frontier() {
             return Err(CampaignError::NoPages);
         }
         let workload = open.asked(workload);

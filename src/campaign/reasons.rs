@@ -32,7 +32,7 @@ const ANCHORS_SHOWN: usize = 2;
 /// Leaves out words that are no reason, English ones: a store in another language names its own stop words.
 static TELLING: LazyLock<Analyzer> = LazyLock::new(|| {
     let stop_words = "english".parse().into_iter().collect();
-    Analyzer::new(&WordOptions::new(None, stop_words, false))
+    Analyzer::from(&WordOptions::new(None, stop_words, false))
 });
 
 /// What reasons are made from.

@@ -28,6 +28,7 @@ use prospect_index::store::Store;
 use prospect_index::words::Analyzer;
 use serde::Deserialize;
 
+use super::plan_course::open_plan;
 use super::tables::{
     EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
     WORKLOADS,
@@ -130,7 +131,7 @@ fn segment_of<'a>(
 ) -> Result<Option<&'a SegmentEntry>, StoreError> {
     let segments = &store.manifest().segments;
     // Of one that is open it is known which they are: a stream may have thousands.
-    let open = store.manifest().open_plan(plan);
+    let open = open_plan(store.manifest(), plan);
     let is_own =
         |segment: &&SegmentEntry| open.is_some_and(|open| open.files.contains(&segment.file.file));
     let own_first = segments.iter().filter(is_own).chain(segments.iter().rev());
@@ -625,7 +626,7 @@ pub(super) fn workload_before(
         queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
         Ok(())
     })?;
-    let workload = Workload { queries }.into_words_of(&Analyzer::new(&store.manifest().words));
+    let workload = Workload { queries }.into_words_of(&Analyzer::from(&store.manifest().words));
     Ok(Some(workload))
 }
 

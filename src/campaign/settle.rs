@@ -14,6 +14,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 
+use super::plan_course::closed_at;
 use super::records::{DISCOVERY_SINCE, each_outcome, places_of, plan_of, workload_before};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
@@ -55,7 +56,7 @@ pub(super) fn settle(open: &OpenStore, today: &Today<'_>) -> Result<Vec<Settled>
     let mut settled = Vec::new();
     for at in closed.skip(known) {
         let plan_id = plan_of(store, &segments[at], OUTCOMES)?.unwrap_or_default();
-        let then = pages_at(pages, store.manifest().closed_at(&plan_id));
+        let then = pages_at(pages, closed_at(store.manifest(), &plan_id));
         if !is_due(then, pages.len()) {
             break;
         }

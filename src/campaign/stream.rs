@@ -110,7 +110,7 @@ impl Stream {
     /// # Errors
     /// A file is damaged, or a derived structure cannot be written.
     pub(crate) fn new(store: Store) -> Result<Self, CampaignError> {
-        let open = OpenStore::of(store, limits::NGRAM_WORDS)?;
+        let open = OpenStore::of(store, limits::BOUNDS.ngram_words)?;
         let kept = KeptPlanner::default();
         Ok(Self { open, kept, fingerprint: None, assessed: None, rounds: MERGED_AFTER })
     }

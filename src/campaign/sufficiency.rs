@@ -25,6 +25,7 @@ use super::next_batch::NextBatch;
 use super::records::{self, each_row};
 use super::tables::SUFFICIENCY;
 use super::{CampaignError, OpenStore};
+use crate::estimate::features::page_ranks::urls_before;
 use crate::estimate::settings::ImpactReading;
 use crate::plan::explore::Pool;
 use crate::planner::cycle::current_epoch;
@@ -327,7 +328,7 @@ fn frontier(open: &OpenStore, next: &NextBatch<'_>, seqs: &Range<u32>) -> Fronti
     let Known { urls, pages, .. } = &open.known;
     let in_flight: HashSet<&UrlId> = next.in_flight.iter().collect();
     let may = |id: &UrlId| !pages.in_frontier(*id) || next.may_pick(*id) || in_flight.contains(id);
-    let new = open.known.urls_before(seqs.start)..open.known.urls_before(seqs.end);
+    let new = urls_before(&open.known, seqs.start)..urls_before(&open.known, seqs.end);
     let waiting = urls.ids().filter(|id| pages.in_frontier(*id)).filter(&may).count();
     Frontier { waiting, discovered: new.map(|at| UrlId(at as u32)).filter(may).count() }
 }

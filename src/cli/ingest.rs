@@ -230,7 +230,7 @@ impl Args {
 
 /// Closes plans, scores what has no quality and tells what came of it.
 pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Result<(), Failure> {
-    let mut open = OpenStore::of(store, limits::NGRAM_WORDS)?;
+    let mut open = OpenStore::of(store, limits::BOUNDS.ngram_words)?;
     let closed =
         close::close_plans(&mut open, if finish.close { Which::All } else { Which::Over }, None)?;
     if let Some(quality) = finish.quality {

@@ -25,7 +25,7 @@ pub(super) fn to_ask(root: &Path, holder: &str, global: &Global) -> Result<OpenS
         }
         opened => opened?,
     };
-    Ok(OpenStore::of(store, limits::NGRAM_WORDS)?)
+    Ok(OpenStore::of(store, limits::BOUNDS.ngram_words)?)
 }
 
 /// Opens what was committed last, for a command that asks for long: others can work on the store meanwhile.
@@ -37,7 +37,7 @@ pub(super) fn to_ask_for_long(
     holder: &str,
     _global: &Global,
 ) -> Result<OpenStore, Failure> {
-    Ok(OpenStore::of(Store::snapshot(root, holder)?, limits::NGRAM_WORDS)?)
+    Ok(OpenStore::of(Store::snapshot(root, holder)?, limits::BOUNDS.ngram_words)?)
 }
 
 /// Opens a store to change it.
@@ -45,7 +45,7 @@ pub(super) fn to_ask_for_long(
 /// # Errors
 /// See [`OpenStore::open`].
 pub(super) fn to_change(root: &Path, holder: &str, _global: &Global) -> Result<OpenStore, Failure> {
-    Ok(OpenStore::open(root, holder, limits::NGRAM_WORDS)?)
+    Ok(OpenStore::open(root, holder, limits::BOUNDS.ngram_words)?)
 }
 
 /// Whether a store that cannot be opened can be read all the same.

@@ -96,7 +96,7 @@ fn json(name: &str, given: &str) -> Settings {
 }
 
 fn policy(name: &str, given: &str) -> Settings {
-    let choice = PolicyChoice::parse(&format!("prospect+{name}={given}"));
+    let choice = format!("prospect+{name}={given}").parse::<PolicyChoice>();
     choice.and_then(|choice| choice.settings(today())).map_err(|error| error.to_string())
 }
 

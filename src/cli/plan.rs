@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
-use prospect_index::url::SiteLevel;
 
 use super::bounds::{self, BoundOptions};
 use super::budget;
@@ -22,9 +21,11 @@ use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside, Plan};
+use crate::campaign::plan_course::{made_at, open_plan};
 use crate::campaign::proposal::Proposal;
 use crate::campaign::reasons::Reasons;
 use crate::campaign::sufficiency::signals;
+use crate::estimate::url_parts::SiteLevel;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
@@ -122,7 +123,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     check_writable(&args.out)?;
     let quality = args.quality.load(global)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
-    let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
+    let mut open = OpenStore::open(&args.store, "prospect plan", limits::BOUNDS.ngram_words)?;
     bounds::asked(&open, &workload)?;
     output::say_refreshes(global, &open.refreshes);
     settings.scope = args.bounds.scope(&open)?;
@@ -152,7 +153,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     output::say_refreshed(global, &plan.refreshed);
     output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());
     let signals = signals(&open, &plan.as_next(), sufficiency, (THETA, &settings))?;
-    let is_again = open.store.manifest().open_plan(&plan.id).is_some();
+    let is_again = open_plan(open.store.manifest(), &plan.id).is_some();
     let is_empty = !proposal.commit(&mut open, &settings, args.in_flight_for)?;
     let left_out = LeftOut::of(&open, plan, &settings, &within)?;
     let reasons = Reasons::of_plan(&open.known, plan, &settings);
@@ -334,7 +335,7 @@ fn release(
     if let Some(plan) = plans.iter().find(|plan| *plan != "all" && !all.contains(&plan.as_str())) {
         let error = anyhow::anyhow!("{plan:?} is no open plan");
         let hint = match all.as_slice() {
-            _ if open.store.manifest().made_at(plan).is_some() => {
+            _ if made_at(open.store.manifest(), plan).is_some() => {
                 "it is closed already: leave --release out".to_owned()
             }
             [] => "the store has no open plan: leave --release out".to_owned(),

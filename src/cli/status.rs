@@ -102,7 +102,7 @@ impl Status {
         for url in known.urls.ids() {
             match known.pages.fetch(url) {
                 _ if known.pages.in_frontier(url) => status.frontier += 1,
-                Fetch::Failed { status: code, .. } => match Answer::of(code) {
+                Fetch::Failed { status: code, .. } => match Answer::from(code) {
                     Answer::Failed(FailureKind::Denied) => status.denied += 1,
                     _ => status.failed += 1,
                 },

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex};
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
-use prospect_index::url::SiteLevel;
 
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::features::first_links::FirstLinks;
@@ -31,11 +30,12 @@ use crate::estimate::models::quality_posterior::Posterior;
 use crate::estimate::pair_sort::PairFiles;
 use crate::estimate::pandey_olston::pairs::Training;
 use crate::estimate::running_mean::RunningMean;
+use crate::estimate::url_parts::SiteLevel;
 use crate::workload::Query;
 
 /// Kept between plans.
 #[derive(Default)]
-pub struct PlannerCache {
+pub(crate) struct PlannerCache {
     /// Sites of the URLs known at the last plan.
     pub(crate) sites: Sites,
     /// Their strings as words of the workload, for a planner that goes on.

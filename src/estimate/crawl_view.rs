@@ -21,35 +21,35 @@ use crate::workload::Query;
 ///
 /// Nothing in it is hidden from a crawler: links are those of fetched pages, and scores are of their texts.
 #[derive(Clone, Copy)]
-pub struct CrawlView<'a> {
+pub(crate) struct CrawlView<'a> {
     /// URLs, pages, links.
-    pub known: &'a Known,
+    pub(crate) known: &'a Known,
     /// Words around links.
-    pub link_context: &'a LinkContextTable,
+    pub(crate) link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, where there is an embedding model.
-    pub embeddings: Option<Embeddings<'a>>,
+    pub(crate) embeddings: Option<Embeddings<'a>>,
     /// Cycles, and the statistics epoch.
-    pub manifest: &'a Manifest,
+    pub(crate) manifest: &'a Manifest,
     /// PageRank, up to date with the links where the settings read it.
-    pub ranks: &'a PageRanks,
+    pub(crate) ranks: &'a PageRanks,
     /// Scores under the statistics of the epoch.
-    pub scorer: &'a Scorer<'a>,
+    pub(crate) scorer: &'a Scorer<'a>,
     /// n-grams of uncrawled URLs.
-    pub frontier: &'a dyn MatchSource,
+    pub(crate) frontier: &'a dyn MatchSource,
     /// n-grams of crawled pages as known before their cycle.
-    pub history: &'a dyn MatchSource,
+    pub(crate) history: &'a dyn MatchSource,
     /// Queries to plan for, merged.
-    pub queries: &'a [Query],
+    pub(crate) queries: &'a [Query],
     /// Their served lists now.
-    pub served: &'a ServedLists,
+    pub(crate) served: &'a ServedLists,
     /// URLs that may be planned, by id; empty for all.
-    pub within: &'a [bool],
+    pub(crate) within: &'a [bool],
     /// The statistics epoch.
-    pub epoch: Epoch,
+    pub(crate) epoch: Epoch,
     /// What became of the picks of earlier plans.
-    pub past_picks: &'a [PickOutcome],
+    pub(crate) past_picks: &'a [PickOutcome],
     /// What became of their candidate pairs.
-    pub past_pairs: &'a EntryOutcomes,
+    pub(crate) past_pairs: &'a EntryOutcomes,
 }
 
 impl CrawlView<'_> {

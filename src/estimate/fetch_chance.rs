@@ -18,9 +18,10 @@ use prospect_index::answer::Answer;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{FailedFetch, Fetch, Known};
-use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
+
+use crate::estimate::url_parts::file_type;
 
 /// First answers that a type's own count for as much as those of all.
 const TYPE_PRIOR: f64 = 8.0;
@@ -150,7 +151,7 @@ impl FileTypes {
     pub(crate) fn update(&mut self, urls: &UrlTable) {
         let new = (self.of_url.len()..urls.len()).into_par_iter().map(|id| UrlId(id as u32));
         let letters = |name: &str| name.bytes().fold(0, |all, letter| all << 8 | u64::from(letter));
-        let name = |id| letters(&url::file_type(urls.url(id)));
+        let name = |id| letters(&file_type(urls.url(id)));
         for name in new.map(name).collect::<Vec<u64>>() {
             let next = self.numbers.len() as u32;
             self.of_url.push(*self.numbers.entry(name).or_insert(next));
@@ -267,7 +268,7 @@ fn is_imported(manifest: &Manifest, seq: u32) -> bool {
 /// Whether the first answer of each URL was a failure, by URL; and what became of those that had failed when
 /// they were asked again. Of a cycle the last answer counts: crawlers try again by themselves.
 fn answers(known: &Known, manifest: &Manifest) -> (Vec<FirstAnswer>, Answers) {
-    let failed = |failure: &&FailedFetch| Answer::of(failure.status) != Answer::Unchanged;
+    let failed = |failure: &&FailedFetch| Answer::from(failure.status) != Answer::Unchanged;
     let failures = known.pages.failures().iter().filter(failed);
     let failures = failures.map(|failure| (failure.url, failure.seq, true));
     let pages = known.pages.pages_by_record().chain(known.pages.unchanged().iter().copied());

@@ -111,7 +111,7 @@ impl Links {
 
     /// By link: the share of its words that no crawled page holds.
     fn novelty(&self, input: &CrawlView<'_>) -> Result<Vec<f64>, EstimateError> {
-        if input.known.pages.is_empty() {
+        if input.known.pages.len() == 0 {
             return Ok(vec![1.0; self.urls.len()]);
         }
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();

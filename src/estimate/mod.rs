@@ -25,51 +25,36 @@
 //! worth, where two a day ask for rye bread?
 //!
 //! ```
-//! # use prospect::estimate::cache::PlannerCache;
-//! # use prospect::estimate::crawl_view::CrawlView;
+//! # use prospect::campaign::OpenStore;
+//! # use prospect::campaign::plan::{Beside, plan};
 //! # use prospect::estimate::parts::Part;
-//! # use prospect::estimate::predict_entry::predict_entry;
-//! # use prospect::estimate::scored_pairs::{BlendInput, ScoredPairs};
-//! # use prospect::estimate::settings::EstimateSettings;
-//! # use prospect::sketch::served::ServedLists;
-//! # use prospect::workload::Query;
-//! # use prospect_index::link_context::LinkContextTable;
-//! # use prospect_index::bm25::{Bm25, Scorer};
-//! # use prospect_index::manifest::{CycleEntry, Epoch, Manifest};
-//! # use prospect_index::ngram::{BuildConfig, NgramIndex, Segment, SegmentBuilder};
-//! # use prospect_index::page::UrlId;
-//! # use prospect_index::page_store::Known;
-//! # use prospect_index::text_index::TextIndex;
-//! # use prospect_index::words::url_text;
-//! # type Done<T> = Result<T, Box<dyn std::error::Error>>;
-//! # fn link(known: &mut Known, strings: &mut SegmentBuilder, url: &str, anchor: &str) -> Done<UrlId> {
-//! #     let id = known.urls.insert(url, "");
-//! #     known.links.push(UrlId(0), id, 0, anchor);
-//! #     strings.add(id, &url_text(url))?;
-//! #     strings.add(id, anchor)?;
-//! #     Ok(id)
+//! # use prospect::planner::options::GivenOptions;
+//! # use prospect::planner::settings::PlanSettings;
+//! # use prospect::workload::{Query, Workload};
+//! # use prospect_index::ingest::ingest_all;
+//! # use prospect_index::page::{Outlink, PageRecord};
+//! # fn link(url: &str, anchor: &str) -> Outlink {
+//! #     Outlink { url: url.into(), anchor: anchor.into(), ..Outlink::default() }
+//! # }
+//! # fn page(url: &str, text: &str, outlinks: Vec<Outlink>) -> PageRecord {
+//! #     PageRecord { url: url.into(), text: text.into(), outlinks, ..PageRecord::default() }
 //! # }
 //! # fn near(found: f64, expected: f64) {
 //! #     assert!((found - expected).abs() < 0.005, "{found} {expected}");
 //! # }
-//! # fn main() -> Done<()> {
-//! # let dir = tempfile::tempdir()?;
-//! # let dir = dir.path().join("strings");
-//! # std::fs::create_dir(&dir)?;
-//! # let (mut known, mut builder) = (Known::default(), SegmentBuilder::new(BuildConfig::default(), &dir)?);
-//! # let hub = known.urls.insert("https://bake.test/", "");
-//! # known.pages.note(hub, 0, 200, None);
-//! # let mut texts = vec![("Baking".to_owned(), "all about rye bread".to_owned())];
-//! // The home page links to all: to 250 pages that were fetched in the first cycle …
-//! for seq in 1..=250_u32 {
-//!     let (anchor, text) = match seq % 5 {
-//!         0 => ("Rye bread", "rye bread and more rye ".repeat(1 + seq as usize % 31)),
-//!         1 => ("Bread", "white bread for a long day ".repeat(1 + seq as usize % 3)),
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! // The home page links to all: to 250 pages that were fetched after it …
+//! let (mut links, mut pages) = (Vec::new(), Vec::new());
+//! for number in 1..=250_usize {
+//!     let (anchor, text) = match number % 5 {
+//!         0 => ("Rye bread", "rye bread and more rye ".repeat(1 + number % 31)),
+//!         1 => ("Bread", "white bread for a long day ".repeat(1 + number % 3)),
 //!         _ => ("More", "ovens and stone and steel".to_owned()),
 //!     };
-//!     let id = link(&mut known, &mut builder, &format!("https://bake.test/old/{seq}"), anchor)?;
-//!     known.pages.note(id, seq, 200, None);
-//!     texts.push((anchor.to_owned(), text));
+//!     let url = format!("https://bake.test/old/{number}");
+//!     links.push(link(&url, anchor));
+//!     pages.push(page(&url, &text, Vec::new()));
 //! }
 //! // … and to the six.
 //! let six = [
@@ -80,47 +65,30 @@
 //!     ("https://mill.test/flour", "Flour for rye bread"),
 //!     ("https://bake.test/photos", ""),
 //! ];
-//! for (url, anchor) in six {
-//!     link(&mut known, &mut builder, url, anchor)?;
-//! }
-//! # builder.finish()?;
-//! # let strings = Segment::read(&dir)?;
-//! # let matches = NgramIndex::new(vec![&strings])?;
-//! # let text = TextIndex::build(&dir.join("text"), texts)?;
-//! # let queries = [Query::new("q1", "rye bread", 2.0, "")];
-//! # let scorer = Scorer::new(&text, Bm25::default(), 251, ["rye", "bread"])?;
+//! links.extend(six.map(|(url, anchor)| link(url, anchor)));
+//! let home = page("https://bake.test/", "all about rye bread", links);
+//! ingest_all(directory.path(), vec![home], "home")?;
+//! ingest_all(directory.path(), pages, "the others")?;
+//!
+//! let open = OpenStore::open(directory.path(), "an example", 3)?;
+//! let workload = Workload { queries: vec![Query::new("q1", "rye bread", 2.0, "")] };
+//! let mut settings = PlanSettings::new(6);
+//! GivenOptions::default().with("explore", 0)?.apply(&mut settings)?;
+//! let plan = plan(&open, &workload, &[], &settings, Beside::Others)?;
+//!
 //! // What search returns now: ten pages, of which the last one scores 4.45.
-//! let served = ServedLists::build(&scorer, &queries, 10, 251, &known.urls)?;
-//! near(served.kth_score(0), 4.45);
-//! # let cycles = [0, 1].map(|first_seq| CycleEntry { first_seq, plan: None, streamed: false });
-//! # let manifest = Manifest { next_seq: 251, cycles: cycles.to_vec(), ..Manifest::default() };
-//! # let input = CrawlView {
-//! #     known: &known,
-//! #     link_context: &LinkContextTable::default(),
-//! #     embeddings: None,
-//! #     manifest: &manifest,
-//! #     ranks: &Default::default(),
-//! #     scorer: &scorer,
-//! #     frontier: &matches,
-//! #     history: &matches,
-//! #     queries: &queries,
-//! #     served: &served,
-//! #     within: &[],
-//! #     epoch: Epoch { number: 1, end_seq: 251, urls: 257 },
-//! #     past_picks: &[],
-//! #     past_pairs: &Default::default(),
-//! # };
+//! let (_, score) = plan.served.lists[0][9];
+//! near(score, 4.45);
 //!
 //! // Candidates: four of the six hold a word of the query. The other two would be if a page that answers
 //! // it linked to them, but the home page is no longer among the best twenty.
-//! let (settings, mut cache) = (EstimateSettings::default(), PlannerCache::default());
-//! let scored = ScoredPairs::new(&input, &[0], &mut cache, &settings, None)?;
-//! let pairs: Vec<_> = scored.pairs().collect();
-//! assert_eq!(pairs.iter().map(|pair| pair.url.0 - 250).collect::<Vec<_>>(), [1, 2, 4, 5]);
+//! let pairs: Vec<_> = plan.scored.pairs().collect();
+//! let candidates: Vec<_> = pairs.iter().map(|pair| open.known.urls.url(pair.url)).collect();
+//! assert_eq!(candidates, [0, 1, 3, 4].map(|of_six| six[of_six].0));
 //!
 //! // Features and models: a ridge over the 250 fetched pages expects a score of each pair by how its strings
 //! // match. That the word "rye" stands in a host says little here: no page showed what it is worth.
-//! assert_eq!(scored.training_pairs(), 250);
+//! assert_eq!(plan.scored.training_pairs(), 250);
 //! near(pairs[0].expected_score, 4.36); // /rye-bread, "Rye bread"
 //! near(pairs[1].expected_score, 1.36); // /bread/7, "Bread with seeds"
 //! near(pairs[2].expected_score, 0.01); // rye.test, "Fields"
@@ -134,36 +102,24 @@
 //!
 //! // Parts and blend: frequency times chance is the part `query`. What a page is worth whatever is asked
 //! // comes beside it: by the page model, and by its in-links. No page has a quality here.
-//! let blended = scored.blend(&BlendInput {
-//!     queries: &queries,
-//!     counted: &[2.0],
-//!     served: &served,
-//!     settings: &settings,
-//!     budget: 3,
-//! })?;
-//! let first = &blended.urls[0];
+//! let picks = &plan.choice.batch.picks;
+//! let first = picks.iter().find(|pick| pick.estimate.url == pairs[0].url).unwrap().estimate;
 //! near(first.parts[Part::Query], 2.0 * 0.08);
 //! near(first.parts[Part::Page], 0.082);
 //! near(first.parts[Part::Importance], 0.08);
 //! near(first.estimate, 0.9 * 0.16 + 0.05 * 0.082 + 0.01 * 0.08);
 //!
 //! // Defence: no pick of the past broke a promise, and no domain has more URLs than it may take.
-//! assert!(blended.urls.iter().all(|url| url.reliability == 1.0 && !url.deferred));
-//!
-//! // Entry: if all six are fetched at once, what does the batch do to the list? More than stays in it. Nothing has come of
-//! // any pick yet, so that each pair is taken to be nearer to the mean of the four than its bin says, which is 0.15.
-//! let picks: Vec<_> = blended.urls.iter().map(|url| url.url).collect();
-//! let entry = predict_entry(&scored, &served, &picks);
-//! near(entry[0][0].chance, 0.1275);
+//! assert!(picks.iter().all(|pick| pick.estimate.reliability == 1.0 && !pick.estimate.deferred));
 //! # Ok(())
 //! # }
 //! ```
 
 pub(crate) mod blend;
-pub mod cache;
-pub mod candidates;
+pub(crate) mod cache;
+pub(crate) mod candidates;
 pub(crate) mod change_rate;
-pub mod crawl_view;
+pub(crate) mod crawl_view;
 pub(crate) mod discovery;
 pub mod features;
 pub(crate) mod fetch_chance;
@@ -177,13 +133,14 @@ pub(crate) mod pair_sort;
 pub(crate) mod pair_table;
 pub(crate) mod pandey_olston;
 pub mod parts;
-pub mod predict_entry;
+pub(crate) mod predict_entry;
 pub(crate) mod running_mean;
 pub mod scored_pairs;
 pub mod settings;
 pub(crate) mod site_reliability;
 pub(crate) mod slow_start;
 pub(crate) mod url_estimate;
+pub(crate) mod url_parts;
 mod vouching;
 
 /// Why estimates cannot be made.

@@ -34,11 +34,11 @@ const UNTRIED: f64 = 0.4;
 
 /// A candidate pair of a pick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EntryPrediction {
+pub(crate) struct EntryPrediction {
     /// The pair.
     pub(crate) pair: PairEstimate,
     /// Chance to be in the query's top K after the batch.
-    pub chance: f64,
+    pub(crate) chance: f64,
     /// What the chance rises with: the log odds to beat the score that K pages are expected to beat after
     /// the batch.
     pub(crate) margin: f64,
@@ -46,7 +46,7 @@ pub struct EntryPrediction {
 
 /// By pick: its candidate pairs, by query. `served` are the lists before the batch, of the queries of
 /// the scored pairs.
-pub fn predict_entry(
+pub(crate) fn predict_entry(
     scored: &ScoredPairs,
     served: &ServedLists,
     picks: &[UrlId],

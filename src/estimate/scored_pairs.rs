@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
-use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -41,6 +40,7 @@ use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::site_reliability::{PickOutcome, SiteReliability};
 use crate::estimate::slow_start::SlowStart;
 use crate::estimate::url_estimate::{PageImpact, PairEstimate, ScoredCandidates, UrlEstimate};
+use crate::estimate::url_parts::SiteLevel;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -109,24 +109,24 @@ struct Shared {
 }
 
 /// How scored pairs are blended.
-pub struct BlendInput<'a> {
+pub(crate) struct BlendInput<'a> {
     /// Queries of the pairs.
-    pub queries: &'a [Query],
+    pub(crate) queries: &'a [Query],
     /// By query: how often it is asked, 0 where its pairs do not count.
-    pub counted: &'a [f64],
+    pub(crate) counted: &'a [f64],
     /// Served lists of the queries.
-    pub served: &'a ServedLists,
+    pub(crate) served: &'a ServedLists,
     /// Weights, and the defence.
-    pub settings: &'a EstimateSettings,
+    pub(crate) settings: &'a EstimateSettings,
     /// URLs of the batch, of which new domains take no more than their share; 0 where there is none.
-    pub budget: usize,
+    pub(crate) budget: usize,
 }
 
 /// Estimates of the frontier, and how parts became impact.
 #[derive(Clone, Debug)]
-pub struct BlendedFrontier {
+pub(crate) struct BlendedFrontier {
     /// Every URL that may be planned, by id.
-    pub urls: Vec<UrlEstimate>,
+    pub(crate) urls: Vec<UrlEstimate>,
     /// From importance to impact.
     pub(crate) importance: ImpactRegression,
     /// From the probability that a page is good to impact.
@@ -168,7 +168,7 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
-    pub fn new(
+    pub(crate) fn new(
         input: &CrawlView<'_>,
         queries: &[usize],
         cache: &mut PlannerCache,
@@ -284,7 +284,7 @@ impl ScoredPairs {
     }
 
     /// Number of candidate pairs.
-    pub fn pair_count(&self) -> usize {
+    pub(crate) fn pair_count(&self) -> usize {
         self.pairs.len() + self.more.len()
     }
 
@@ -347,7 +347,10 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// A regression cannot be fitted.
-    pub fn blend(&self, blending: &BlendInput<'_>) -> Result<BlendedFrontier, EstimateError> {
+    pub(crate) fn blend(
+        &self,
+        blending: &BlendInput<'_>,
+    ) -> Result<BlendedFrontier, EstimateError> {
         let BlendInput { queries, served, settings, budget, .. } = *blending;
         let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
         let impact = served.impact(queries, *known);
@@ -516,7 +519,7 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
         let known = self.input.known;
         FrontierHorizon { known, within: self.input.within }.of(url)?;
         let page_rank = self.page_ranks.get(url.index()).copied().unwrap_or(0.0);
-        let inlinks = known.links.all_inlinks(url);
+        let inlinks = known.links.inlinks(url, u32::MAX);
         Some(FrontierUrl {
             url,
             owner: (self.owner)(url),

@@ -23,7 +23,7 @@ const HALF_LIFE: f64 = 3.0;
 
 /// A fetched pick: what each part had promised, and what it brought, in impact units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PickOutcome {
+pub(crate) struct PickOutcome {
     /// The URL that was asked for.
     pub(crate) url: UrlId,
     /// The parts as of the plan.

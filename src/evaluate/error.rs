@@ -4,7 +4,7 @@ use crate::workload::WorkloadError;
 
 /// Why a run or its judgements cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum EvaluateError {
+pub(crate) enum EvaluateError {
     /// The file cannot be read, or a line of the judgements is malformed.
     #[error(transparent)]
     Input(#[from] WorkloadError),

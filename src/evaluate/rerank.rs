@@ -28,7 +28,7 @@ pub(crate) trait PageTexts {
 
 /// Why results cannot be ordered anew.
 #[derive(Debug, thiserror::Error)]
-pub enum RerankError {
+pub(crate) enum RerankError {
     /// The model fails, or its scores cannot be remembered.
     #[error(transparent)]
     Model(#[from] NeuralError),

@@ -186,7 +186,7 @@ pub enum BadReason {
     MissingUrl,
     /// A `url` that is not an absolute http(s) URL.
     InvalidUrl,
-    /// A `url` longer than [`limits::URL_BYTES`].
+    /// A `url` longer than [`limits::Bounds::url_bytes`].
     UrlTooLong,
     /// A line longer than [`limits::Bounds::line_bytes`].
     LineTooLong,

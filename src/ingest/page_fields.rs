@@ -325,7 +325,7 @@ fn requested_url(raw: Option<String>, page: &Url, cuts: &mut Cuts) -> Option<Str
     }
     let resolved = page.join(spelled).ok().filter(is_web);
     match resolved {
-        Some(url) if url.as_str().len() <= limits::URL_BYTES => {
+        Some(url) if url.as_str().len() <= limits::BOUNDS.url_bytes => {
             let absolute = Url::parse(spelled).is_ok() && !spelled.contains(char::is_control);
             Some(if absolute { spelled.to_owned() } else { url.into() })
         }

@@ -32,8 +32,8 @@ struct Link<'a> {
 /// Why there is none, by a stable name, and what there is.
 pub(crate) fn row(page: &PageRecord) -> Result<String, (&'static str, String)> {
     let answer = page.status.map_or(Answer::Page, |status| match status {
-        0 => Answer::of(NO_ANSWER),
-        status => Answer::of(status),
+        0 => Answer::from(NO_ANSWER),
+        status => Answer::from(status),
     });
     let reason = match answer {
         Answer::Page if page.title.is_empty() && page.text.trim().is_empty() => "no-text",

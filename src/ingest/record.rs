@@ -29,12 +29,12 @@ impl Cuts {
 
     /// Brings a title within its cap.
     pub(super) fn title(&mut self, title: &mut String) {
-        self.add("title", u32::from(limits::cut_bytes(title, limits::TITLE_BYTES)));
+        self.add("title", u32::from(limits::cut_bytes(title, limits::BOUNDS.title_bytes)));
     }
 
     /// Brings a text within its cap.
     pub(super) fn text(&mut self, text: &mut String) {
-        self.add("text", u32::from(limits::cut_bytes(text, limits::TEXT_BYTES)));
+        self.add("text", u32::from(limits::cut_bytes(text, limits::BOUNDS.text_bytes)));
     }
 
     pub(super) fn into_vec(self) -> Vec<(&'static str, u32)> {
@@ -48,7 +48,7 @@ pub(super) fn is_web(url: &Url) -> bool {
 }
 
 /// Spellings of links of one page that are resolved. Each costs the length of the base, which may be long.
-const SPELLINGS: usize = 16 * limits::OUTLINKS_PER_PAGE;
+const SPELLINGS: usize = 16 * limits::BOUNDS.outlinks_per_page;
 
 /// How the URL of a kept link is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ enum Target {
 }
 
 /// Collects the outlinks of one page: absolute, http(s), without fragments, at most
-/// [`limits::OUTLINKS_PER_PAGE`] different targets other than the page itself.
+/// [`limits::Bounds::outlinks_per_page`] different targets other than the page itself.
 ///
 /// Repeated targets are kept as long as their anchors differ, since anchors of duplicates are
 /// evidence; they have a cap of their own, [`limits::Bounds::repeated_links`].
@@ -131,8 +131,14 @@ impl<'a> Links<'a> {
         };
         match target {
             Target::Kept(at) => {
-                cuts.add("anchor", u32::from(limits::cut_chars(&mut anchor, limits::ANCHOR_CHARS)));
-                cuts.add("around", u32::from(limits::cut_chars(&mut around, limits::AROUND_CHARS)));
+                cuts.add(
+                    "anchor",
+                    u32::from(limits::cut_chars(&mut anchor, limits::BOUNDS.anchor_chars)),
+                );
+                cuts.add(
+                    "around",
+                    u32::from(limits::cut_chars(&mut around, limits::BOUNDS.around_chars)),
+                );
                 self.keep(at, anchor, around, cuts);
             }
             Target::OverCap => cuts.add("outlinks", 1),
@@ -169,13 +175,13 @@ impl<'a> Links<'a> {
             Ok(_) => return Target::OtherScheme,
             Err(_) => return Target::Unreadable,
         };
-        if url.as_str().len() > limits::URL_BYTES {
+        if url.as_str().len() > limits::BOUNDS.url_bytes {
             return Target::TooLong;
         }
         let key = key_of(&url);
         let is_new = key != self.page && !self.distinct.contains(&key);
         if is_new {
-            if self.distinct.len() >= limits::OUTLINKS_PER_PAGE {
+            if self.distinct.len() >= limits::BOUNDS.outlinks_per_page {
                 return Target::OverCap;
             }
             self.distinct.insert(key);
@@ -226,8 +232,8 @@ pub(super) fn page_url(spelled: &str) -> Result<(String, Url), Bad> {
     if !is_web(&url) {
         return Err(invalid("not http or https"));
     }
-    if url.as_str().len() > limits::URL_BYTES {
-        let detail = format!("{} bytes, at most {}", url.as_str().len(), limits::URL_BYTES);
+    if url.as_str().len() > limits::BOUNDS.url_bytes {
+        let detail = format!("{} bytes, at most {}", url.as_str().len(), limits::BOUNDS.url_bytes);
         return Err((BadReason::UrlTooLong, detail));
     }
     let spelled = if spelled.contains(|c: char| c.is_ascii_control()) {

@@ -6,7 +6,10 @@ use super::{Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime
 ///
 /// # Errors
 /// Always [`NeuralError::NotBuilt`].
-pub fn load_quality(_: &ModelSource, _: &Runtime) -> Result<Box<dyn QualityModel>, NeuralError> {
+pub(crate) fn load_quality(
+    _: &ModelSource,
+    _: &Runtime,
+) -> Result<Box<dyn QualityModel>, NeuralError> {
     Err(NeuralError::NotBuilt)
 }
 
@@ -14,7 +17,7 @@ pub fn load_quality(_: &ModelSource, _: &Runtime) -> Result<Box<dyn QualityModel
 ///
 /// # Errors
 /// Always [`NeuralError::NotBuilt`].
-pub fn load_pairs(_: &ModelSource, _: &Runtime) -> Result<Box<dyn PairModel>, NeuralError> {
+pub(crate) fn load_pairs(_: &ModelSource, _: &Runtime) -> Result<Box<dyn PairModel>, NeuralError> {
     Err(NeuralError::NotBuilt)
 }
 
@@ -22,7 +25,10 @@ pub fn load_pairs(_: &ModelSource, _: &Runtime) -> Result<Box<dyn PairModel>, Ne
 ///
 /// # Errors
 /// Always [`NeuralError::NotBuilt`].
-pub fn load_embedder(_: &ModelSource, _: &Runtime) -> Result<Box<dyn Embedder>, NeuralError> {
+pub(crate) fn load_embedder(
+    _: &ModelSource,
+    _: &Runtime,
+) -> Result<Box<dyn Embedder>, NeuralError> {
     Err(NeuralError::NotBuilt)
 }
 

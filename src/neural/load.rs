@@ -16,23 +16,16 @@ use crate::contained::ending;
 /// Changes where the same files would score otherwise than before.
 const SCORING: &[u8] = b"prospect neural scoring 1";
 
-/// Loads a model that scores texts: any kind but `sequence-pair`.
-///
-/// # Errors
-/// A file is missing or is not what it should be, the runtime is not there or another one runs
-/// already, or the graph does not pass a trial run.
-pub fn load_quality(
+/// See [`super::load_quality`].
+pub(crate) fn load_quality(
     source: &ModelSource,
     runtime: &Runtime,
 ) -> Result<Box<dyn QualityModel>, NeuralError> {
     Ok(Box::new(load(source, runtime, quality)?))
 }
 
-/// Loads a model that scores pages for a query: kind `sequence-pair`.
-///
-/// # Errors
-/// As for [`load_quality`].
-pub fn load_pairs(
+/// See [`super::load_pairs`].
+pub(crate) fn load_pairs(
     source: &ModelSource,
     runtime: &Runtime,
 ) -> Result<Box<dyn PairModel>, NeuralError> {
@@ -42,8 +35,8 @@ pub fn load_pairs(
 /// Loads a model that turns texts into vectors: kind `sentence-embedding`, with or without a head.
 ///
 /// # Errors
-/// As for [`load_quality`].
-pub fn load_embedder(
+/// As for [`super::load_quality`].
+pub(crate) fn load_embedder(
     source: &ModelSource,
     runtime: &Runtime,
 ) -> Result<Box<dyn Embedder>, NeuralError> {

@@ -50,17 +50,15 @@ pub(crate) mod text_vectors;
 mod tokens;
 
 #[cfg(not(feature = "neural"))]
-pub use absent::{load_embedder, load_pairs, load_quality};
+use self::absent as load;
 #[cfg(not(feature = "neural"))]
 pub(crate) use absent::{runs_on, runs_on_gpu, texts_a_call};
 #[cfg(feature = "neural")]
 pub(crate) use backend::{runs_on, runs_on_gpu, texts_a_call};
 pub use bundled::bundled;
-pub use cache::Cached;
-pub(crate) use cache::CachedPairs;
+pub(crate) use cache::{Cached, CachedPairs};
 pub use error::NeuralError;
-#[cfg(feature = "neural")]
-pub use load::{load_embedder, load_pairs, load_quality};
+pub(crate) use load::load_embedder;
 pub use source::{Device, ModelSource, Runtime};
 
 /// Texts that a call should have on the processor: enough for all threads, few enough that what is scored is soon kept.
@@ -99,7 +97,7 @@ pub trait PairModel: Send + Sync {
 }
 
 /// Turns texts into vectors, of length 1 where the model's settings normalise them.
-pub trait Embedder: Send + Sync {
+pub(crate) trait Embedder: Send + Sync {
     /// Name of the model, for people.
     fn name(&self) -> &str;
 
@@ -114,6 +112,29 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// The runtime fails, or a number is not finite.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError>;
+}
+
+/// Loads a model that scores texts: any kind but `sequence-pair`.
+///
+/// # Errors
+/// A file is missing or is not what it should be, the runtime is not there or another one runs
+/// already, or the graph does not pass a trial run.
+pub fn load_quality(
+    source: &ModelSource,
+    runtime: &Runtime,
+) -> Result<Box<dyn QualityModel>, NeuralError> {
+    load::load_quality(source, runtime)
+}
+
+/// Loads a model that scores pages for a query: kind `sequence-pair`.
+///
+/// # Errors
+/// As for [`load_quality`].
+pub fn load_pairs(
+    source: &ModelSource,
+    runtime: &Runtime,
+) -> Result<Box<dyn PairModel>, NeuralError> {
+    load::load_pairs(source, runtime)
 }
 
 /// The text of a page that models read: as for search, title and text, or other parts, those that

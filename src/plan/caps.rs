@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use prospect_index::page::UrlId;
-use prospect_index::url::{self, SiteLevel};
+use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::polite_time::{PoliteTime, QueueBy, Queues};
 use crate::estimate::url_estimate::UrlEstimate;
+use crate::estimate::url_parts::SiteLevel;
 
 /// Sites of the frontier without which no site is held to a share of the batch.
 pub(crate) const FEWEST_SITES: usize = 20;

@@ -47,7 +47,7 @@ pub struct SelectionSettings {
 
 impl SelectionSettings {
     /// The defaults, for a budget.
-    pub fn new(budget: usize) -> Self {
+    pub(crate) fn new(budget: usize) -> Self {
         let caps = Caps { site_share: Some(SITE_SHARE), ..Caps::default() };
         Self { budget, caps, explore: EXPLORE, seed: 1, revisit: RevisitShare::None }
     }

@@ -129,7 +129,7 @@ impl Retries {
         let mut seen: HashSet<(UrlId, u32)> = HashSet::new();
         let mut passing: Vec<(UrlId, u32, Answer)> = Vec::new();
         for failure in known.pages.failures() {
-            let (answer, cycle) = (Answer::of(failure.status), clock.at(failure.seq));
+            let (answer, cycle) = (Answer::from(failure.status), clock.at(failure.seq));
             let may_pass = answer == temporary || answer == Answer::Unchanged;
             if may_pass && seen.insert((failure.url, cycle)) {
                 passing.push((failure.url, cycle, answer));
@@ -144,7 +144,7 @@ impl Retries {
             came.entry(*url).and_modify(|last| *last = (*last).max(*seq));
         }
         let denials = known.pages.failures().iter();
-        let denials = denials.filter(|failed| Answer::of(failed.status) != temporary);
+        let denials = denials.filter(|failed| Answer::from(failed.status) != temporary);
         let denials = denials.map(|failed| (failed.seq, failed.url));
         let refused = denials.chain(known.pages.redirects().iter().copied());
         let refused = refused.filter(|(seq, url)| came.get(url).is_some_and(|last| seq > last));
@@ -158,7 +158,7 @@ impl Retries {
             of_host.entry(cycle).or_default().failed += u32::from(answer == temporary);
         }
         let others = known.pages.failures().iter();
-        let others = others.filter(|failure| Answer::of(failure.status) != temporary);
+        let others = others.filter(|failure| Answer::from(failure.status) != temporary);
         let others = others.map(|failure| (failure.seq, failure.url));
         let redirects = known.pages.redirects().iter().chain(known.pages.unchanged()).copied();
         for (seq, url) in others.chain(redirects).chain(known.pages.pages_by_record()) {

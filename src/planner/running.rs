@@ -248,7 +248,7 @@ impl<'a> RunningPlanner<'a> {
                 return Ok(Scorer::resume(text, frozen));
             }
             let scorer = Scorer::with_forward(text, self.settings.bm25, end_seq, forward)?;
-            self.frozen = Some((end_seq, scorer.frozen()));
+            self.frozen = Some((end_seq, FrozenStatistics::from(&scorer)));
             return Ok(scorer);
         }
         let trainers = self.trainers.iter().flat_map(|trainers| trainers.workload.words());

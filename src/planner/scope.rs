@@ -10,6 +10,7 @@ use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::spellings::{SpellingRule, Spellings, UnderWay};
+use crate::estimate::url_parts::file_type;
 
 /// Most memory that the expressions of a list may take once they are compiled.
 const COMPILED_BYTES: usize = 64 << 20;
@@ -209,7 +210,7 @@ impl CompiledScope {
         (self.include.is_empty() || self.include.is_match(address))
             && !self.exclude.is_match(address)
             && (self.types.is_empty()
-                || self.types.iter().any(|name| **name == *url::file_type(address)))
+                || self.types.iter().any(|name| **name == *file_type(address)))
             && self.holds_host(url::host(address))
     }
 

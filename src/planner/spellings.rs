@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::retries::{Retries, Wait};
+use crate::estimate::url_parts::{file_type, path};
 
 /// A rule for all hosts.
 const EVERYWHERE: &str = "*";
@@ -251,7 +252,7 @@ fn name_of(part: &str) -> &str {
 pub(crate) fn parameters(address: &str) -> impl Iterator<Item = String> + '_ {
     let query = address.split_once('?').map_or("", |(_, query)| query);
     let of_query = query.split('&').map(|part| name_of(part).to_owned());
-    let segments = url::path(address).split('/');
+    let segments = path(address).split('/');
     let of_path = segments.flat_map(|segment| segment.split(';').skip(1));
     let of_path = of_path.map(|part| format!(";{}", name_of(part)));
     of_query.chain(of_path).filter(|name| !name.trim_start_matches(';').is_empty())
@@ -261,7 +262,7 @@ pub(crate) fn parameters(address: &str) -> impl Iterator<Item = String> + '_ {
 fn is_index(name: &str) -> bool {
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     INDEX_NAMES.iter().any(|index| stem.eq_ignore_ascii_case(index))
-        && url::file_type(&format!("http://a/{name}")) == "html"
+        && file_type(&format!("http://a/{name}")) == "html"
 }
 
 /// Rules that can be asked.
@@ -382,7 +383,7 @@ fn best_to_plan(
     let hopeful = tries.filter(|(_, wait)| *wait != Some(Wait::GivenUp));
     let best = hopeful.max_by_key(|(id, wait)| {
         let length = known.urls.url(*id).len();
-        (wait.is_none(), known.links.all_inlinks(*id), Reverse(length), Reverse(*id))
+        (wait.is_none(), known.links.inlinks(*id, u32::MAX), Reverse(length), Reverse(*id))
     });
     best.map(|(id, _)| id)
 }

@@ -32,29 +32,29 @@ const MISSING: u16 = 404;
 /// fetched page shows them.
 pub struct Web<'a> {
     /// Canonical URL of every page.
-    pub urls: &'a UrlTable,
+    pub(crate) urls: &'a UrlTable,
     /// Links with anchors.
-    pub links: AnchoredLinks<'a>,
+    pub(crate) links: AnchoredLinks<'a>,
     /// Text of every page: document i has the `UrlId` of its page.
-    pub text: &'a TextIndex,
+    pub(crate) text: &'a TextIndex,
     /// The words of the queries that each document holds; read of fetched pages. Without it every plan is made
     /// anew.
     pub forward: Option<Arc<ForwardIndex>>,
     /// n-grams of every page's URL and of all anchors that lead to it.
-    pub strings: &'a NgramIndex<'a>,
+    pub(crate) strings: &'a NgramIndex<'a>,
     /// Vectors of all strings, titles and queries, where there is an embedding model.
-    pub vectors: Option<WebVectors<'a>>,
+    pub(crate) vectors: Option<WebVectors<'a>>,
     /// Which pages are near-duplicates of others, where their texts are kept.
-    pub near_duplicates: Option<&'a NearDuplicates>,
+    pub(crate) near_duplicates: Option<&'a NearDuplicates>,
     /// Queries to plan for, merged.
-    pub workload: &'a Workload,
+    pub(crate) workload: &'a Workload,
     /// Queries whose outcomes train improvability, if they are others.
-    pub trainers: Option<&'a Workload>,
+    pub(crate) trainers: Option<&'a Workload>,
 }
 
 /// Vectors of a collection by an embedding model.
 #[derive(Clone, Copy)]
-pub struct WebVectors<'a> {
+pub(crate) struct WebVectors<'a> {
     /// By text.
     pub(crate) table: &'a VectorTable,
     /// By page: row of its title.
@@ -71,7 +71,7 @@ impl WebVectors<'_> {
 /// Links of pages with their anchors, repeated targets with other anchors included, in document
 /// order.
 #[derive(Clone, Copy)]
-pub struct AnchoredLinks<'a> {
+pub(crate) struct AnchoredLinks<'a> {
     /// Links of page p: `starts[p]..starts[p + 1]`.
     pub(crate) starts: &'a [u64],
     /// Their targets.

@@ -36,7 +36,7 @@ pub(crate) use registry::POLICIES;
 pub use registry::{PolicyChoice, Sources};
 
 /// A page, by its number in the collection.
-pub type Page = u32;
+pub(crate) type Page = u32;
 
 /// Quality of a page without a score (METHODS, section 2).
 pub(crate) const NO_QUALITY: f64 = -50.0;
@@ -137,15 +137,15 @@ pub struct Basics<'a> {
 /// By page: quality of its text, as a log-probability. A policy that is no oracle reads it of
 /// fetched pages only.
 #[derive(Clone, Copy, Debug)]
-pub struct Quality<'a>(pub &'a [f64]);
+pub(crate) struct Quality<'a>(pub(crate) &'a [f64]);
 
 /// What no crawler can know; for oracles.
 #[derive(Clone, Copy, Debug)]
-pub struct Truth<'a> {
+pub(crate) struct Truth<'a> {
     /// By page: true impact over the planning workload.
-    pub impact: &'a [f64],
+    pub(crate) impact: &'a [f64],
     /// By page: queries that it was judged relevant for.
-    pub relevant: &'a [u32],
+    pub(crate) relevant: &'a [u32],
 }
 
 /// A number whose order is that of `f64::total_cmp`.

@@ -1,5 +1,7 @@
 //! Every policy by name.
 
+use std::str::FromStr;
+
 use super::amount::BatchSize;
 use super::breadth::BreadthFirst;
 use super::depth::DepthFirst;
@@ -292,12 +294,14 @@ impl PolicyKind {
 pub struct Sources<'a> {
     /// What every policy knows.
     pub basics: Basics<'a>,
-    /// Quality scores, where there are any.
-    pub quality: Option<Quality<'a>>,
+    /// By page: quality of its text, as a log-probability, where there are scores.
+    pub quality: Option<&'a [f64]>,
     /// For the planner.
     pub web: Option<&'a Web<'a>>,
-    /// For oracles.
-    pub truth: Truth<'a>,
+    /// By page: true impact over the planning workload, for oracles.
+    pub impact: &'a [f64],
+    /// By page: queries that it was judged relevant for, for oracles.
+    pub relevant: &'a [u32],
 }
 
 /// The option that every policy has.
@@ -314,24 +318,23 @@ pub struct PolicyChoice {
     batch: Option<(String, BatchSize)>,
 }
 
-impl PolicyChoice {
-    /// Parses `name` or `name+option=value…`.
-    ///
-    /// ```
-    /// use prospect::policy::PolicyChoice;
-    ///
-    /// assert!(PolicyChoice::parse("bfs").is_ok());
-    /// assert!(PolicyChoice::parse("site-budget+wander=0.2").is_ok());
-    /// assert!(PolicyChoice::parse("qmin+batch=1").is_ok());
-    /// let error = |given| PolicyChoice::parse(given).err().map(|error| error.to_string());
-    /// assert_eq!(error("best").as_deref(), Some("there is no policy \"best\""));
-    /// assert!(error("bfs+wander=0.2").is_some_and(|error| error.contains("has no option")));
-    /// assert!(error("site-budget+wander=2").is_some());
-    /// ```
-    ///
-    /// # Errors
-    /// There is no such policy or option.
-    pub fn parse(given: &str) -> Result<Self, PolicyOptionError> {
+/// From `name` or `name+option=value…`.
+///
+/// ```
+/// use prospect::policy::PolicyChoice;
+///
+/// assert!("bfs".parse::<PolicyChoice>().is_ok());
+/// assert!("site-budget+wander=0.2".parse::<PolicyChoice>().is_ok());
+/// assert!("qmin+batch=1".parse::<PolicyChoice>().is_ok());
+/// let error = |given: &str| given.parse::<PolicyChoice>().err().map(|error| error.to_string());
+/// assert_eq!(error("best").as_deref(), Some("there is no policy \"best\""));
+/// assert!(error("bfs+wander=0.2").is_some_and(|error| error.contains("has no option")));
+/// assert!(error("site-budget+wander=2").is_some());
+/// ```
+impl FromStr for PolicyChoice {
+    type Err = PolicyOptionError;
+
+    fn from_str(given: &str) -> Result<Self, PolicyOptionError> {
         let mut parts = given.split('+');
         let name = parts.next().unwrap_or_default();
         let Some(kind) = POLICIES.iter().find(|kind| kind.name == name) else {
@@ -349,7 +352,9 @@ impl PolicyChoice {
         choice.check()?;
         Ok(choice)
     }
+}
 
+impl PolicyChoice {
     /// Name and options: the policy's label in every output.
     pub(crate) fn label(&self) -> String {
         let batch = self.batch.iter().map(|(given, _)| format!("+{BATCH}={given}"));
@@ -421,17 +426,20 @@ impl PolicyChoice {
     /// The policy needs quality scores or a workload and there are none.
     pub fn make<'a>(&self, from: &Sources<'a>, settings: PlanSettings) -> Made<'a> {
         let missing = |what| PolicyOptionError::Missing { policy: self.kind.name.to_owned(), what };
-        let quality = from.quality.ok_or_else(|| missing("quality scores"));
+        let scores = from.quality.map(Quality);
+        let quality = scores.ok_or_else(|| missing("quality scores"));
         Ok(match self.kind.make {
             Make::Links(make) => make(&from.basics, &self.options)?,
             Make::Quality(make) => make(&from.basics, quality?, &self.options)?,
             Make::QualityOracle(make) => make(&from.basics, quality?),
-            Make::TruthOracle(make) => make(&from.basics, from.truth),
+            Make::TruthOracle(make) => {
+                make(&from.basics, Truth { impact: from.impact, relevant: from.relevant })
+            }
             Make::Planned(of) => {
                 let web = from.web.ok_or_else(|| missing("a workload"))?;
                 let settings = of(&self.options, settings)?;
                 let weights = settings.estimate.weights;
-                let quality = from.quality.filter(|_| weights[Part::Quality] > 0.0);
+                let quality = scores.filter(|_| weights[Part::Quality] > 0.0);
                 Box::new(Planned::new(web, quality, settings))
             }
         })

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn choices(names: &[&str]) -> Vec<PolicyChoice> {
-        names.iter().map(|name| PolicyChoice::parse(name).unwrap()).collect()
+        names.iter().map(|name| name.parse().unwrap()).collect()
     }
 
     #[test]

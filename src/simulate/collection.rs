@@ -10,12 +10,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use prospect_index::bm25::ForwardIndex;
 use prospect_index::error::StoreError;
 use prospect_index::ingest::LinkView;
 use prospect_index::link_context::word_numbers;
-use prospect_index::ngram::{BuildConfig, Segment, SegmentBuilder};
+use prospect_index::ngram::{BuildConfig, NgramError, NgramIndex, Segment, SegmentBuilder};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 use prospect_index::text_index::{DocTable, TextIndex};
@@ -23,13 +24,13 @@ use prospect_index::url_table::UrlTable;
 use prospect_index::words::{self, Analyzer};
 use prospect_index::{limits, url};
 
-use super::SimulateError;
 use super::page_texts::{TextFile, TextWriter};
 use crate::estimate::features::similarity::url_text;
 use crate::evaluate::rerank::PageTexts;
 use crate::policy::Page;
-use crate::policy::hidden_web::AnchoredLinks;
+use crate::policy::hidden_web::{AnchoredLinks, Web};
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
+use crate::workload::Workload;
 
 /// What becomes of links that lead out of the collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -105,8 +106,33 @@ impl Collection {
         self.links.len() as u64
     }
 
+    /// What planned policies read of it: `strings` are its n-grams, and queries of `trainers`, if there are others, train.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn web<'a>(
+        &'a self,
+        strings: &'a NgramIndex<'a>,
+        workload: &'a Workload,
+        trainers: Option<&'a Workload>,
+    ) -> Result<Web<'a>, StoreError> {
+        let trained = trainers.into_iter().flat_map(Workload::words);
+        let words = workload.words().chain(trained);
+        Ok(Web {
+            urls: &self.urls,
+            links: self.anchored_links(),
+            text: &self.text,
+            forward: Some(Arc::new(ForwardIndex::build(&self.text, words)?)),
+            strings,
+            vectors: None,
+            near_duplicates: None,
+            workload,
+            trainers,
+        })
+    }
+
     /// Links with their anchors.
-    pub fn anchored_links(&self) -> AnchoredLinks<'_> {
+    pub(crate) fn anchored_links(&self) -> AnchoredLinks<'_> {
         let Anchored { starts, targets, anchors, around, texts, around_words } = &self.anchored;
         AnchoredLinks { starts, targets, anchors, link_context: around, texts, around_words }
     }
@@ -165,7 +191,7 @@ impl Collection {
     ///
     /// # Errors
     /// The files cannot be written or read.
-    pub fn strings(&self, directory: &Path) -> Result<Segment, SimulateError> {
+    pub fn strings(&self, directory: &Path) -> Result<Segment, NgramError> {
         let mut incoming: Vec<(Page, u32)> = self
             .anchored
             .targets
@@ -175,7 +201,8 @@ impl Collection {
             .collect();
         incoming.sort_unstable();
         incoming.dedup();
-        let config = BuildConfig { max_words: limits::NGRAM_WORDS, ..BuildConfig::default() };
+        let config =
+            BuildConfig { max_words: limits::BOUNDS.ngram_words, ..BuildConfig::default() };
         let builder = SegmentBuilder::new(config, directory)?;
         let mut builder = builder.with_analyzer(self.text.analyzer());
         let mut rows = incoming.iter().peekable();
@@ -186,7 +213,7 @@ impl Collection {
             }
         }
         builder.finish()?;
-        Ok(Segment::read(directory)?)
+        Segment::read(directory)
     }
 }
 
@@ -202,12 +229,12 @@ impl Collection {
 /// # let directory = dir.path().join("index");
 /// let pages = [("https://a.test/", "https://b.test/"), ("https://b.test/", "https://c.test/")];
 /// let text = TextIndex::build(&directory, pages.map(|_| (String::new(), "a text".to_owned())))?;
-/// let mut builder = CollectionBuilder::new(false);
+/// let mut builder = CollectionBuilder::default();
 /// for (url, target) in pages {
 ///     let link = LinkView { url: target, spelling: target, anchor: "next", around: "" };
 ///     builder.add((url, url), "", None, [link].into_iter());
 /// }
-/// let collection = builder.finish(&text, None, Outside::Charge)?;
+/// let collection = builder.finish(&text, Outside::Charge)?;
 /// assert_eq!((collection.pages, collection.link_count()), (2, 2));
 /// assert_eq!(collection.links(0), [1]);
 /// assert_eq!(collection.urls.len(), 3); // `https://c.test/` lies outside
@@ -223,6 +250,8 @@ pub struct CollectionBuilder {
     quality: Vec<Option<f64>>,
     /// By document: its title, where they are kept.
     titles: Option<Vec<Box<str>>>,
+    /// The texts themselves, where they are kept.
+    kept: Option<TextWriter>,
     /// By URL: its latest document.
     document_of: HashMap<UrlId, u32>,
     repeated: u64,
@@ -240,9 +269,11 @@ pub struct CollectionBuilder {
 }
 
 impl CollectionBuilder {
-    /// No page yet; titles are kept if somebody reads them.
-    pub fn new(keep_titles: bool) -> Self {
-        Self { titles: keep_titles.then(Vec::new), ..Self::default() }
+    /// The same builder, which keeps titles if somebody reads them.
+    #[must_use]
+    pub(crate) fn with_titles(mut self, keep: bool) -> Self {
+        self.titles = keep.then(Vec::new);
+        self
     }
 
     /// The same builder, with words as `analyzer` makes them; that of the index of the texts.
@@ -290,17 +321,19 @@ impl CollectionBuilder {
         self.documents.len()
     }
 
+    /// The same builder, which keeps the texts themselves if somebody reads them: those of the same documents.
+    #[must_use]
+    pub(crate) fn with_texts(mut self, kept: Option<TextWriter>) -> Self {
+        self.kept = kept;
+        self
+    }
+
     /// The collection; `text` is the index of the pages' texts in the order in which they were
-    /// added, and `texts` has the same documents.
+    /// added.
     ///
     /// # Errors
-    /// The texts cannot be written.
-    pub fn finish(
-        mut self,
-        text: &TextIndex,
-        texts: Option<TextWriter>,
-        outside: Outside,
-    ) -> Result<Collection, SimulateError> {
+    /// The texts cannot be written, where they are kept.
+    pub fn finish(mut self, text: &TextIndex, outside: Outside) -> Result<Collection, StoreError> {
         let is_page = |id: &UrlId| self.document_of.contains_key(id);
         let (pages, others): (Vec<UrlId>, Vec<UrlId>) = self.urls.ids().partition(is_page);
         let count = pages.len() as u32;
@@ -330,6 +363,7 @@ impl CollectionBuilder {
             pages.iter().map(|id| titles[document_of(id)].clone()).collect()
         };
         let titles = self.titles.as_ref().map_or_else(Vec::new, title_of);
+        let texts = self.kept.take();
         let texts = texts.map(|texts| texts.finish(count, &documents)).transpose()?;
         Ok(Collection {
             quality,

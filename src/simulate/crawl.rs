@@ -40,9 +40,9 @@ impl Budget {
 
 /// A crawl, as far as it went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CrawlOrder {
+pub(crate) struct CrawlOrder {
     /// Pages in fetch order, those crawled before left out.
-    pub pages: Vec<Page>,
+    pub(crate) pages: Vec<Page>,
     /// Pages fetched at the end of each batch.
     pub(crate) batch_ends: Vec<u32>,
     /// Pages fetched before the first batch of which the policy expected too little.
@@ -60,9 +60,9 @@ enum State {
 ///
 /// ```
 /// use prospect::planner::settings::PlanSettings;
-/// use prospect::policy::{Basics, PolicyChoice, Sources, Truth};
+/// use prospect::policy::{Basics, PolicyChoice, Sources};
 /// use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
-/// use prospect_index::{page::UrlId, url::path};
+/// use prospect_index::page::UrlId;
 /// # use prospect::simulate::collection::{CollectionBuilder, Outside};
 /// # use prospect_index::ingest::LinkView;
 /// # use prospect_index::text_index::TextIndex;
@@ -73,14 +73,14 @@ enum State {
 /// # let texts = texts.map(|text| (String::new(), text.to_owned()));
 /// # let text = TextIndex::build(&dir.path().join("index"), texts)?;
 /// # let url = |page: usize| format!("https://a.test/{page}");
-/// # let mut builder = CollectionBuilder::new(false);
+/// # let mut builder = CollectionBuilder::default();
 /// # for (page, links) in [vec![2, 1], vec![3], vec![], vec![]].into_iter().enumerate() {
 /// #     let targets: Vec<String> = links.into_iter().map(url).collect();
 /// #     let link = |url| LinkView { url, spelling: url, anchor: "", around: "" };
 /// #     let links = targets.iter().map(|url| link(url));
 /// #     builder.add((&url(page), &url(page)), "", None, links);
 /// # }
-/// # let collection = builder.finish(&text, None, Outside::Drop)?;
+/// # let collection = builder.finish(&text, Outside::Drop)?;
 /// # let basics = Basics {
 /// #     url_order: &collection.url_order,
 /// #     host: &collection.host,
@@ -88,23 +88,24 @@ enum State {
 /// #     seed: 1,
 /// #     set: 1,
 /// # };
-/// # let truth = Truth { impact: &[], relevant: &[] };
 /// // `/0` of `collection` links to `/2` and `/1`, and `/1` links to `/3`.
-/// let sources = Sources { basics, quality: None, web: None, truth };
-/// let mut policy = PolicyChoice::parse("bfs")?.make(&sources, PlanSettings::new(4))?;
+/// let sources = Sources { basics, quality: None, web: None, impact: &[], relevant: &[] };
+/// let mut policy = "bfs".parse::<PolicyChoice>()?.make(&sources, PlanSettings::new(4))?;
 /// let start = Start { seeds: vec![0], ..Start::default() };
 /// let mut crawl = SimulatedCrawl::start(&collection, &start, &mut *policy)?;
 /// while crawl.step(&mut *policy, Budget { batch: 1, pages: 4 })? {}
-/// let url = |page| path(collection.urls.url(UrlId(page)));
-/// let fetched: Vec<&str> = crawl.into_order().pages.into_iter().map(url).collect();
-/// assert_eq!(fetched, ["/0", "/2", "/1", "/3"]);
+/// let url = |page| collection.urls.url(UrlId(page));
+/// let fetched: Vec<&str> = crawl.into_pages().into_iter().map(url).collect();
+/// let expected = ["/0", "/2", "/1", "/3"].map(|path| format!("https://a.test{path}"));
+/// assert_eq!(fetched, expected);
 /// # Ok(())
 /// # }
 /// ```
 pub struct SimulatedCrawl<'a> {
     collection: &'a Collection,
     state: Vec<State>,
-    order: CrawlOrder,
+    /// The order so far.
+    pub(crate) order: CrawlOrder,
     new: Vec<Page>,
     waiting: Vec<Page>,
     /// Where the waiting links of each page of the batch end.
@@ -253,13 +254,8 @@ impl<'a> SimulatedCrawl<'a> {
         }
     }
 
-    /// The order so far.
-    pub(crate) fn order(&self) -> &CrawlOrder {
-        &self.order
-    }
-
-    /// Ends the crawl.
-    pub fn into_order(self) -> CrawlOrder {
-        self.order
+    /// Pages in fetch order, those crawled before left out.
+    pub fn into_pages(self) -> Vec<Page> {
+        self.order.pages
     }
 }

@@ -2,10 +2,8 @@
 //! checkpoints so that a killed run goes on.
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use prospect_index::bm25::ForwardIndex;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::storage::Storage;
 
@@ -18,7 +16,7 @@ use super::start;
 use crate::plan::polite_time::PoliteTime;
 use crate::policy::hidden_web::{Web, WebVectors};
 use crate::policy::host_queues::{HostQueues, QueueRoom};
-use crate::policy::{Basics, CrawlPolicy, Page, PolicyChoice, Quality, Sources, Truth};
+use crate::policy::{Basics, CrawlPolicy, Page, PolicyChoice, Sources};
 use crate::workload::Workload;
 
 /// What an experiment is made of.
@@ -152,22 +150,10 @@ pub(crate) fn web<'a>(
     trainers: Option<&'a Workload>,
     settings: &SimulationSettings,
 ) -> Result<Web<'a>, SimulateError> {
-    let trained = trainers.into_iter().flat_map(Workload::words);
-    let words = inputs.planning.words().chain(trained);
-    Ok(Web {
-        urls: &inputs.collection.urls,
-        links: inputs.collection.anchored_links(),
-        text: &inputs.collection.text,
-        forward: Some(Arc::new(ForwardIndex::build(&inputs.collection.text, words)?)),
-        strings,
-        vectors: inputs.vectors,
-        near_duplicates: settings
-            .lacks()
-            .then(|| inputs.collection.near_duplicates())
-            .transpose()?,
-        workload: inputs.planning,
-        trainers,
-    })
+    let collection = inputs.collection;
+    let web = collection.web(strings, inputs.planning, trainers)?;
+    let near_duplicates = settings.lacks().then(|| collection.near_duplicates()).transpose()?;
+    Ok(Web { vectors: inputs.vectors, near_duplicates, ..web })
 }
 
 fn starts(collection: &Collection, settings: &SimulationSettings) -> (Vec<Start>, usize) {
@@ -243,18 +229,18 @@ impl Run<'_> {
             from = end as usize;
         }
         loop {
-            let before = crawl.order().pages.len();
+            let before = crawl.order.pages.len();
             let more = self.has_time(spent) && crawl.step(state, budget)?;
-            let now = crawl.order().pages.len();
-            spent += self.takes(&crawl.order().pages[before..]);
+            let now = crawl.order.pages.len();
+            spent += self.takes(&crawl.order.pages[before..]);
             let passed = |&at: &u32| before < at as usize && at as usize <= now;
             if !more || self.course.checkpoints.iter().any(passed) {
-                let record = OrderRecord { order: crawl.order().clone(), complete: !more };
+                let record = OrderRecord { order: crawl.order.clone(), complete: !more };
                 record.write(storage, &name, experiment)?;
             }
             if !more {
                 self.progress.done(policy, number);
-                return Ok(crawl.into_order());
+                return Ok(crawl.order);
             }
             self.progress.crawled(policy, number, now as u32, of);
         }
@@ -302,9 +288,10 @@ impl Run<'_> {
         };
         let sources = Sources {
             basics,
-            quality: self.inputs.quality.map(Quality),
+            quality: self.inputs.quality,
             web: self.web.as_ref(),
-            truth: Truth { impact: self.inputs.impact, relevant: self.inputs.relevant },
+            impact: self.inputs.impact,
+            relevant: self.inputs.relevant,
         };
         let mut settings = self.settings.plan.clone();
         // Each set draws its own exploration.

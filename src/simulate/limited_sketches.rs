@@ -88,7 +88,7 @@ impl Trial<'_> {
         let mut policy = Planned::new(&self.web, None, plan);
         let crawl =
             SimulatedCrawl::run(self.inputs.collection, self.start, &mut policy, self.budget)?;
-        let order = crawl.into_order();
+        let order = crawl.order;
         let collected: f64 = order.pages.iter().map(|&page| self.impact[page as usize]).sum();
         Ok(if self.total > 0.0 { collected / self.total } else { 0.0 })
     }

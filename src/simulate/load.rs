@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use prospect_index::error::StoreError;
 use prospect_index::ingest::{LinkView, PreparedPage, prepare};
 use prospect_index::link_context::locate;
-use prospect_index::page::UrlId;
+use prospect_index::page::{PageRecord, UrlId};
 use prospect_index::page_store::{Fetch, Known, PageText, for_each_text};
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::TextIndex;
@@ -49,7 +49,7 @@ impl PagePlace {
     pub(crate) fn below(directory: &Path, keep: Keep, words: &WordOptions) -> Self {
         let [index, texts] = Self::NAMES.map(|name| directory.join(name));
         let texts = keep.texts.then_some(texts);
-        Self { index, texts, keep, analyzer: Analyzer::new(words) }
+        Self { index, texts, keep, analyzer: Analyzer::from(words) }
     }
 
     /// Names of the text index and of the texts.
@@ -99,7 +99,8 @@ pub(crate) fn from_corpus(
     mut progress: impl FnMut(u64, Option<u64>),
 ) -> Result<(Collection, Skipped), SimulateError> {
     let mut source = ingest::open(paths, options)?;
-    let mut builder = CollectionBuilder::new(place.keep.titles).with_analyzer(&place.analyzer);
+    let mut builder =
+        CollectionBuilder::default().with_titles(place.keep.titles).with_analyzer(&place.analyzer);
     let mut skipped = Skipped::default();
     let mut waiting: VecDeque<PreparedPage> = VecDeque::new();
     let mut kept = place.writer()?;
@@ -120,8 +121,8 @@ pub(crate) fn from_corpus(
         }
         let page = waiting.pop_front()?;
         let links = page.links().chain(added.links_of(page.url().0));
-        builder.add(page.url(), page.title(), page.quality_score(), links);
-        let (title, text) = page.into_texts();
+        builder.add(page.url(), &page.record.title, page.record.quality_score, links);
+        let PageRecord { title, text, .. } = page.record;
         if let Some(Err(error)) = kept.as_mut().map(|kept| kept.add(&title, &text)) {
             failure = Some(error.into());
             return None;
@@ -136,7 +137,7 @@ pub(crate) fn from_corpus(
     if builder.documents() == 0 {
         return Err(skipped.no_pages());
     }
-    Ok((builder.finish(&text, kept, outside)?, skipped))
+    Ok((builder.with_texts(kept).finish(&text, outside)?, skipped))
 }
 
 /// The next pages; none at the end of the corpus.
@@ -177,7 +178,7 @@ fn next_pages(
     for page in prepared {
         match page {
             Ok(page) if page.is_success() => {
-                for (name, times) in page.cuts() {
+                for (&name, &times) in &page.cuts {
                     *skipped.cuts.entry(name).or_insert(0) += times;
                 }
                 pages.push(page);
@@ -210,7 +211,7 @@ pub(crate) fn from_store(
     let options = StoreOptions { holder: holder.to_owned(), ..StoreOptions::default() };
     let store = Store::open(root, &options)?;
     let known = store.known()?;
-    if known.pages.is_empty() {
+    if known.pages.len() == 0 {
         return Err(SimulateError::NoPages);
     }
     let place = &PagePlace { analyzer: known.analyzer.clone(), ..place.clone() };
@@ -220,7 +221,8 @@ pub(crate) fn from_store(
         pages.extend(texts.into_iter().filter(current));
         Ok(())
     })?;
-    let mut builder = CollectionBuilder::new(place.keep.titles).with_analyzer(&place.analyzer);
+    let mut builder =
+        CollectionBuilder::default().with_titles(place.keep.titles).with_analyzer(&place.analyzer);
     let mut kept = place.writer()?;
     let mut around = HashMap::new();
     known.for_each_link_context(store.storage(), store.manifest(), |_, to, seq, text| {
@@ -236,8 +238,8 @@ pub(crate) fn from_store(
     }
     let mut texts: Vec<_> = pages.into_iter().map(|page| (page.title, page.text)).collect();
     for page in &added.pages {
-        builder.add(page.url(), page.title(), None, page.links());
-        texts.push(page.clone().into_texts());
+        builder.add(page.url(), &page.record.title, None, page.links());
+        texts.push((page.record.title.clone(), page.record.text.clone()));
     }
     if let Some(kept) = &mut kept {
         for (title, text) in &texts {
@@ -245,7 +247,7 @@ pub(crate) fn from_store(
         }
     }
     let text = TextIndex::build_with(&place.index, &place.analyzer, texts)?;
-    builder.finish(&text, kept, outside)
+    Ok(builder.with_texts(kept).finish(&text, outside)?)
 }
 
 /// Adds a page of a store, which has the texts `around` some of its links, by `fetch_seq` and target;

@@ -42,7 +42,7 @@ mod work_file;
 
 /// Why a simulation cannot go on.
 #[derive(Debug, thiserror::Error)]
-pub enum SimulateError {
+pub(crate) enum SimulateError {
     /// The corpus.
     #[error(transparent)]
     Ingest(#[from] crate::ingest::IngestError),

@@ -20,7 +20,7 @@ use crate::policy::Page;
 /// Writing takes part of the time that reading a corpus takes; more effort saves little space.
 const LEVEL: i32 = 1;
 /// No text is longer: title, space and text.
-const LONGEST: usize = limits::TITLE_BYTES + 1 + limits::TEXT_BYTES;
+const LONGEST: usize = limits::BOUNDS.title_bytes + 1 + limits::BOUNDS.text_bytes;
 
 /// Where a frame lies.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ struct Frame {
 }
 
 /// The file while it is written.
-pub struct TextWriter {
+pub(crate) struct TextWriter {
     path: PathBuf,
     out: BufWriter<File>,
     compressor: Compressor<'static>,
@@ -140,7 +140,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("texts");
         let mut writer = TextWriter::create(&path).unwrap();
-        let long = "é".repeat(limits::TEXT_BYTES / 2);
+        let long = "é".repeat(limits::BOUNDS.text_bytes / 2);
         for (title, text) in [("old", "one"), ("Two", &*long), ("", ""), ("New", "one"), ("", "x")]
         {
             writer.add(title, text).unwrap();

@@ -12,13 +12,14 @@ use std::collections::{BTreeMap, HashMap};
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::fetch_time;
 use prospect_index::page::UrlId;
-use prospect_index::url::{self, SiteLevel};
+use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use serde::Serialize;
 
 use super::SimulateError;
 use super::collection::Collection;
 use crate::estimate::change_rate::{ChangeHistory, Interval as Seen, PageChange, VisitedPage};
+use crate::estimate::url_parts::{SiteLevel, file_type};
 use crate::evaluate::statistics::{RESAMPLES, paired_bootstrap};
 use crate::planner::revisits::{Changes, ChangingPage};
 use crate::policy::amount::Amount;
@@ -269,7 +270,7 @@ fn kinds(collection: &Collection) -> Vec<(u32, u32)> {
     let mut kinds = Vec::with_capacity(collection.pages as usize);
     for page in (0..collection.pages).map(UrlId) {
         let address = collection.urls.url(page);
-        let file_type = (collection.host[page.index()], url::file_type(address).into_owned());
+        let file_type = (collection.host[page.index()], file_type(address).into_owned());
         let next = types.len() as u32;
         let file_type = *types.entry(file_type).or_insert(next);
         let next = sections.len() as u32;

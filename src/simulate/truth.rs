@@ -4,8 +4,8 @@
 //! its visibility (Pandey and Olston, WSDM 2008, section 2).
 
 use prospect_index::bm25::{Bm25, Scorer};
+use prospect_index::error::StoreError;
 
-use super::SimulateError;
 use super::collection::Collection;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
@@ -27,14 +27,14 @@ use crate::workload::Workload;
 /// # let texts = texts.map(|text| (String::new(), text.to_owned()));
 /// # let text = TextIndex::build(&dir.path().join("index"), texts)?;
 /// # let url = |page: usize| format!("https://a.test/{page}");
-/// # let mut builder = CollectionBuilder::new(false);
+/// # let mut builder = CollectionBuilder::default();
 /// # for (page, links) in [vec![1, 2], vec![3], vec![], vec![]].into_iter().enumerate() {
 /// #     let targets: Vec<String> = links.into_iter().map(url).collect();
 /// #     let link = |url| LinkView { url, spelling: url, anchor: "", around: "" };
 /// #     let links = targets.iter().map(|url| link(url));
 /// #     builder.add((&url(page), &url(page)), "", None, links);
 /// # }
-/// # let collection = builder.finish(&text, None, Outside::Drop)?;
+/// # let collection = builder.finish(&text, Outside::Drop)?;
 /// // `collection` has four pages: "home", "crawl policies", "crawl budgets" and "ships".
 /// let queries = [("1", "crawl budgets", 3.0), ("2", "ships", 1.0)];
 /// let impact = |k: usize| {
@@ -55,7 +55,7 @@ pub fn impact(
     workload: &Workload,
     bm25: Bm25,
     places: impl Into<Places>,
-) -> Result<Vec<f64>, SimulateError> {
+) -> Result<Vec<f64>, StoreError> {
     let end = collection.pages;
     let scorer = Scorer::new(&collection.text, bm25, end, workload.words())?;
     let lists = ServedLists::build(&scorer, &workload.queries, places, end, &collection.urls)?;

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use prospect_index::bm25::{OrderedPostings, Scorer, insert_ranked};
+use prospect_index::bm25::{OrderedPostings, Scorer};
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
+use super::insert_ranked;
 use super::visibility::{Places, Visibility};
 use crate::workload::Query;
 
@@ -138,7 +139,7 @@ impl ServedLists {
     }
 
     /// K-th score of a query: what a page has to beat; 0 while the list is not full.
-    pub fn kth_score(&self, query: usize) -> f64 {
+    pub(crate) fn kth_score(&self, query: usize) -> f64 {
         let list = &self.lists[query];
         if list.len() < self.k { 0.0 } else { list[self.k - 1].1 }
     }

@@ -54,18 +54,15 @@ impl fmt::Display for Visibility {
     }
 }
 
-/// A visibility that does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} is no visibility; there are top, log, geometric and, for another persistence below 1, geometric:0.9"
-)]
-pub struct NoVisibility(String);
-
 impl FromStr for Visibility {
-    type Err = NoVisibility;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, NoVisibility> {
-        let wrong = || NoVisibility(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "{text:?} is no visibility; there are top, log, geometric and, for another persistence below 1, geometric:0.9"
+            )
+        };
         match text.split_once(':') {
             None if text == "top" => Ok(Self::Top),
             None if text == "log" => Ok(Self::Log),
@@ -81,9 +78,9 @@ impl FromStr for Visibility {
 }
 
 impl TryFrom<String> for Visibility {
-    type Error = NoVisibility;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, NoVisibility> {
+    fn try_from(text: String) -> Result<Self, String> {
         text.parse()
     }
 }
@@ -170,7 +167,7 @@ mod tests {
         for name in
             ["", "Top", "geometric:1", "geometric:0", "geometric:x", "log:2", "geometric:NaN"]
         {
-            let error = name.parse::<Visibility>().unwrap_err().to_string();
+            let error = name.parse::<Visibility>().unwrap_err();
             assert!(error.starts_with(&format!("{name:?} is no visibility")), "{error}");
         }
     }

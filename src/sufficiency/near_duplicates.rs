@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
-use prospect_index::words;
+use prospect_index::words::Analyzer;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -24,8 +24,9 @@ impl Shingles {
     /// Of a page's title and text; a page of fewer words than a shingle has all of them as one.
     pub(crate) fn of(title: &str, text: &str) -> Self {
         let mut shingler = Shingler::default();
-        words::for_each_word(title, |word| shingler.take(word));
-        words::for_each_word(text, |word| shingler.take(word));
+        let plain = Analyzer::default();
+        plain.for_each_word(title, |word| shingler.take(word));
+        plain.for_each_word(text, |word| shingler.take(word));
         let Shingler { last, mut hashes, .. } = shingler;
         if hashes.is_empty() && !last.is_empty() {
             hashes.push(xxh3_64(last.join(" ").as_bytes()));
@@ -86,7 +87,7 @@ impl Shingler {
 
 /// Which of some pages are near-duplicates of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NearDuplicates {
+pub(crate) struct NearDuplicates {
     pairs: HashSet<(UrlId, UrlId)>,
 }
 

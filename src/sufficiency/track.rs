@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use prospect_index::bm25::{OrderedPostings, Scorer, Scores, insert_ranked};
+use prospect_index::bm25::{OrderedPostings, Scorer, Scores};
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{NONE, PageTable};
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::windows::Window;
+use crate::sketch::insert_ranked;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 

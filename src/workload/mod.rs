@@ -30,7 +30,7 @@ pub(crate) use text::{ListLines, open_lines, open_list, open_text, shown};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
-pub struct QueryId(pub(crate) u32);
+pub(crate) struct QueryId(pub(crate) u32);
 
 impl QueryId {
     /// The query at a place.
@@ -51,7 +51,7 @@ pub struct Query {
     pub qid: String,
     /// As typed.
     pub(crate) text: String,
-    /// Its words in order, with multiplicity; at most [`limits::QUERY_WORDS`].
+    /// Its words in order, with multiplicity; at most [`limits::Bounds::query_words`].
     pub words: Vec<String>,
     /// How often it is asked, in the workload's unit.
     pub(crate) frequency: f64,
@@ -83,7 +83,7 @@ impl Query {
 
 fn words_of(text: &str, analyzer: &Analyzer) -> Vec<String> {
     let mut words = analyzer.words(text);
-    words.truncate(limits::QUERY_WORDS);
+    words.truncate(limits::BOUNDS.query_words);
     words
 }
 

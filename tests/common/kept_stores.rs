@@ -62,7 +62,8 @@ pub fn columns_of(store: &Store, segment: &SegmentEntry, schema: Schema) -> Vec<
         found = columns.to_vec();
         Ok(())
     };
-    store.read_records(segment, schema, &schema.names(), take).unwrap();
+    let names: Vec<&str> = schema.columns.iter().map(|(name, _)| *name).collect();
+    store.read_records(segment, schema, &names, take).unwrap();
     found
 }
 

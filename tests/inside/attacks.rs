@@ -178,10 +178,11 @@ fn every_domain_of_a_farm_links_to_every_target_with_a_query() {
 fn texts_of_attackers_hold_no_query_word_but_those_of_bait() {
     let asked: BTreeSet<&str> = HONEST.workload.words().collect();
     for kind in AttackKind::ALL {
-        let texts = attack(kind).added.pages.into_iter().map(|page| {
-            let (title, text) = page.into_texts();
-            format!("{title} {text}")
-        });
+        let texts = attack(kind)
+            .added
+            .pages
+            .into_iter()
+            .map(|page| format!("{} {}", page.record.title, page.record.text));
         let texts: Vec<String> = texts.collect();
         let on_topic = |text: &&String| words(text).iter().any(|word| asked.contains(&**word));
         let bait = match kind {

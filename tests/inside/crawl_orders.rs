@@ -8,7 +8,7 @@ use super::toy::Toy;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::policy::hidden_web::Web;
-use crate::policy::{Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Quality, Sources, Truth};
+use crate::policy::{Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Sources};
 use crate::simulate::collection::{Collection, CollectionBuilder, Outside};
 use crate::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
 use crate::simulate::truth;
@@ -63,7 +63,7 @@ impl PageOf {
 
 fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let directory = tempfile::tempdir().unwrap();
-    let mut builder = CollectionBuilder::new(true);
+    let mut builder = CollectionBuilder::default().with_titles(true);
     let mut texts = Vec::new();
     for page in pages {
         let around: Vec<String> = page.links.iter().map(|link| page.around(link)).collect();
@@ -74,7 +74,7 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
         texts.push((page.title(), page.text.clone()));
     }
     let text = TextIndex::build(&directory.path().join("text"), texts).unwrap();
-    let collection = builder.finish(&text, None, outside).unwrap();
+    let collection = builder.finish(&text, outside).unwrap();
     let strings_path = directory.path().join("strings");
     std::fs::create_dir(&strings_path).unwrap();
     let strings = collection.strings(&strings_path).unwrap();
@@ -133,12 +133,16 @@ impl World {
                 seed: 1,
                 set: 1,
             },
-            quality: Some(Quality(&self.quality)),
+            quality: Some(&self.quality),
             web: Some(&web),
-            truth: Truth { impact: &self.impact, relevant: &self.relevant },
+            impact: &self.impact,
+            relevant: &self.relevant,
         };
-        let choice =
-            PolicyChoice::parse(policy.trim_end_matches(EMBEDDED).trim_end_matches(ANEW)).unwrap();
+        let choice = policy
+            .trim_end_matches(EMBEDDED)
+            .trim_end_matches(ANEW)
+            .parse::<PolicyChoice>()
+            .unwrap();
         let mut policy = choice.make(&sources, PlanSettings::new(1)).unwrap();
         run(&self.collection, start, policy.as_mut(), budget, done)
     }
@@ -173,7 +177,7 @@ fn run(
         crawl.replay(policy, budget, batch).unwrap();
     }
     while crawl.step(policy, budget).unwrap() {}
-    crawl.into_order()
+    crawl.order
 }
 
 fn batches(order: &CrawlOrder) -> Vec<&[Page]> {
@@ -299,7 +303,7 @@ fn all_policies() -> Vec<String> {
     let mut labels = Vec::new();
     for kind in POLICIES {
         let with_options = OPTIONS.iter().map(|options| format!("{}{options}", kind.name));
-        labels.extend(with_options.filter(|label| PolicyChoice::parse(label).is_ok()));
+        labels.extend(with_options.filter(|label| label.parse::<PolicyChoice>().is_ok()));
     }
     labels
 }
@@ -529,7 +533,7 @@ fn a_simulated_plan_is_the_plan_of_a_store() {
         let (world, pages) = random_pages(seed, 150, Outside::Drop);
         let start = Start { seeds: (0..12).collect(), ..Start::default() };
         let budget = Budget { batch: 12, pages: 120 };
-        let choice = PolicyChoice::parse(label.trim_end_matches(EMBEDDED)).unwrap();
+        let choice: PolicyChoice = label.trim_end_matches(EMBEDDED).parse().unwrap();
         let mut settings = choice.settings(PlanSettings::new(1)).unwrap();
         settings.embedding = label.ends_with(EMBEDDED).then(|| EmbeddingModel::of(&Toy));
         let stored = crawl_by_store(&world, &pages, &start, budget, &settings);

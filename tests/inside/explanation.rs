@@ -30,7 +30,7 @@ const BUDGET: usize = 60;
 const BROKEN_HOST: u32 = 1;
 
 fn open(path: &Path) -> OpenStore {
-    OpenStore::open(path, "test", limits::NGRAM_WORDS).unwrap()
+    OpenStore::open(path, "test", limits::BOUNDS.ngram_words).unwrap()
 }
 
 /// A page as it is fetched after the first crawl.

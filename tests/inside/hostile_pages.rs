@@ -79,7 +79,8 @@ fn a_page_stores_so_many_links_and_says_how_many_it_left_out() {
         };
         let mut page = prepare(record).unwrap();
         page.note_cuts(&cuts);
-        let cuts: Vec<(&str, u64)> = page.cuts().collect();
+        let cuts: Vec<(&str, u64)> =
+            page.cuts.iter().map(|(&name, &times)| (name, times)).collect();
         (page.links().map(|link| link.url.to_owned()).collect::<Vec<_>>(), cuts)
     };
     let links = |targets: usize, anchors: usize| {

@@ -53,7 +53,7 @@ fn page(page: u32) -> PageRecord {
 }
 
 fn open(path: &Path) -> OpenStore {
-    OpenStore::open(path, "test", limits::NGRAM_WORDS).unwrap()
+    OpenStore::open(path, "test", limits::BOUNDS.ngram_words).unwrap()
 }
 
 fn plan(path: &Path, workload: &Workload, settings: &PlanSettings) -> Plan {
@@ -277,7 +277,7 @@ fn a_planner_that_goes_on_plans_and_closes_as_one_that_opens_the_store_anew() {
         for round in 0..14 {
             settings.selection.budget = BUDGET - pending.len();
             let anew = Store::snapshot(path, "test").unwrap();
-            let anew = OpenStore::of(anew, limits::NGRAM_WORDS).unwrap();
+            let anew = OpenStore::of(anew, limits::BOUNDS.ngram_words).unwrap();
             let expected = plan::plan(&anew, &workload, &[], &settings, Beside::All).unwrap();
             let mut plan_on = |whole_ranking| {
                 let going_on = Some(GoingOn { kept: &mut kept, whole_ranking });
@@ -324,7 +324,7 @@ fn assert_compacts(
     let path = store.store.storage().path("");
     let told = || {
         let anew = Store::snapshot(&path, "test").unwrap();
-        let anew = OpenStore::of(anew, limits::NGRAM_WORDS).unwrap();
+        let anew = OpenStore::of(anew, limits::BOUNDS.ngram_words).unwrap();
         let plan = plan::plan(&anew, workload, &[], settings, Beside::All).unwrap();
         let cycles = history::closed_cycles(&anew.store, &anew.known.pages, settings.places());
         let manifest = anew.store.manifest();

@@ -101,5 +101,5 @@ fn what_queries_lack_changes_what_is_picked() {
     assert_eq!(planned(pages.clone(), &queries, &asked).picks, ["https://b.test/1"]);
     let found = planned(pages, &queries, &lack);
     assert_eq!(found.picks, ["https://b.test/2"]);
-    assert!(found.plan.scored.pair_count() == 2);
+    assert!(found.plan.scored.pairs().count() == 2);
 }

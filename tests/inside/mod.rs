@@ -26,10 +26,13 @@ mod attacks;
 mod crawl_orders;
 mod explanation;
 mod hostile_pages;
+mod hostile_urls;
 mod ingest_sources;
 mod kept_basis;
 mod link_gain;
 mod mutated_inputs;
+#[cfg(feature = "neural")]
+mod neural_models;
 mod parsers;
 mod quality_resume;
 mod report;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::campaign::url_list::UrlList;
 use crate::documents::{Input, OpenOptions};
+use crate::estimate::url_parts::{depth, file_type};
 use crate::evaluate::run;
 use crate::ingest::urls::UrlFiles;
 use crate::ingest::{self, SourceItem, SourceOptions};
@@ -69,8 +70,7 @@ fn canonical(_: &Path, text: &str) {
     for given in text.split_whitespace() {
         let Ok(found) = url::canonical(given) else { continue };
         assert_eq!(url::canonical(&found).as_ref(), Ok(&found));
-        let _ =
-            (url::host(&found), url::depth(&found), url::file_type(&found), words::words(&found));
+        let _ = (url::host(&found), depth(&found), file_type(&found), words::words(&found));
     }
     let _ = UrlList::parse(text);
 }

@@ -109,8 +109,9 @@ fn columns_of_plans_that_changed_places_say_what_they_said() {
 
 /// Replaces the text column of this name with one that says `value`.
 fn say(schema: Schema, name: &str, value: &str, mut columns: Vec<Column>) -> (Schema, Vec<Column>) {
-    let at = schema.names().iter().position(|column| *column == name).unwrap();
-    columns[at] = Column::Text(vec![value.to_owned(); columns[at].len()]);
+    let at = schema.columns.iter().position(|(column, _)| *column == name).unwrap();
+    let rows = columns[at].take_text().len();
+    columns[at] = Column::Text(vec![value.to_owned(); rows]);
     (schema, columns)
 }
 
@@ -169,7 +170,7 @@ fn schemas() -> String {
         assert_eq!(json!(kind), json!(schema.name), "a table is called as its kind");
         told += &format!("{}, version {}\n", schema.name, schema.version);
         for (column, kind) in schema.columns {
-            told += &format!("  {column}: {}\n", kind.description());
+            told += &format!("  {column}: {kind}\n");
         }
     }
     told += &format!("pools\n  {}\n", Pool::ALL.map(Pool::name).join(", "));

@@ -31,7 +31,7 @@ const SHAPE: Shape =
 const BUDGET: usize = 60;
 
 fn open(path: &Path) -> OpenStore {
-    OpenStore::open(path, "test", limits::NGRAM_WORDS).unwrap()
+    OpenStore::open(path, "test", limits::BOUNDS.ngram_words).unwrap()
 }
 
 /// A store with a closed cycle, so that promises were kept or not, and an open plan.

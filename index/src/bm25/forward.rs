@@ -107,7 +107,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::bm25::{Bm25, Scorer, Scores};
+    use crate::bm25::{Bm25, FrozenStatistics, Scorer, Scores};
     use crate::page::UrlId;
     use crate::page_store::NONE;
     use crate::text_index::DocTable;
@@ -137,7 +137,8 @@ mod tests {
         let forward = ForwardIndex::build(&first, WORDS).unwrap().grown(&whole).unwrap();
         let forward = Arc::new(forward);
         let early = whole.with_docs(docs(&whole, 40));
-        let frozen = Scorer::with_forward(&early, Bm25::default(), 40, &forward).unwrap().frozen();
+        let before = Scorer::with_forward(&early, Bm25::default(), 40, &forward).unwrap();
+        let frozen = FrozenStatistics::from(&before);
         let later = whole.with_docs(docs(&whole, 70));
         let plain = Scorer::new(&later, Bm25::default(), 40, WORDS).unwrap();
         let scorer = Scorer::resume(&later, &frozen);

@@ -23,7 +23,7 @@ use crate::words::Analyzer;
 /// How a segment is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildConfig {
-    /// Longest n-gram in words, 1 to [`limits::NGRAM_WORDS`]; all segments of an index share it.
+    /// Longest n-gram in words, 1 to [`limits::Bounds::ngram_words`]; all segments of an index share it.
     pub max_words: usize,
     /// Memory for sorting, in bytes; what does not fit goes through temporary files. An
     /// occurrence takes 16 bytes.
@@ -33,7 +33,7 @@ pub struct BuildConfig {
 impl Default for BuildConfig {
     /// Up to three words (g of the paper) and 512 MiB.
     fn default() -> Self {
-        Self { max_words: limits::NGRAM_WORDS, memory_budget_bytes: 512 << 20 }
+        Self { max_words: limits::BOUNDS.ngram_words, memory_budget_bytes: 512 << 20 }
     }
 }
 
@@ -104,8 +104,11 @@ impl SegmentBuilder {
     /// # Errors
     /// [`NgramError::MaxWords`] for an unsupported length, [`NgramError::Io`] from the disk.
     pub fn new(config: BuildConfig, dir: &Path) -> Result<Self, NgramError> {
-        if !(1..=limits::NGRAM_WORDS).contains(&config.max_words) {
-            return Err(NgramError::MaxWords { got: config.max_words, limit: limits::NGRAM_WORDS });
+        if !(1..=limits::BOUNDS.ngram_words).contains(&config.max_words) {
+            return Err(NgramError::MaxWords {
+                got: config.max_words,
+                limit: limits::BOUNDS.ngram_words,
+            });
         }
         Ok(Self {
             config,

@@ -45,7 +45,7 @@ pub enum NgramError {
         /// What the dictionary writer said.
         problem: String,
     },
-    /// A longest n-gram outside 1..=[`crate::limits::NGRAM_WORDS`].
+    /// A longest n-gram outside 1..=[`crate::limits::Bounds::ngram_words`].
     #[error("n-grams of up to {got} words were asked for; the supported lengths are 1 to {limit}")]
     MaxWords {
         /// The length asked for.

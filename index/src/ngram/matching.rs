@@ -118,7 +118,7 @@ impl<'a> NgramIndex<'a> {
             }
             window.drain(|url, mut matched| {
                 let mut most = matched;
-                most.extend(plan.unread());
+                most |= *plan.unread();
                 if judged.0 != most {
                     judged = (most, query.accepts(&most));
                 }
@@ -126,7 +126,7 @@ impl<'a> NgramIndex<'a> {
                     return;
                 }
                 if most != matched {
-                    matched.extend(&self.ngrams_of(url, query, resolved));
+                    matched |= self.ngrams_of(url, query, resolved);
                     if !query.accepts(&matched) {
                         return;
                     }

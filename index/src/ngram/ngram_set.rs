@@ -1,12 +1,14 @@
 //! A set of a query's n-grams, small enough to copy.
 
+use std::ops::BitOrAssign;
+
 use crate::limits;
 
 const BITS: usize = u64::BITS as usize;
 const BLOCKS: usize = 3;
 
 // A query of w words has at most w + (w - 1) + (w - 2) distinct n-grams.
-const _: () = assert!(limits::NGRAM_WORDS * limits::QUERY_WORDS <= BLOCKS * BITS);
+const _: () = assert!(limits::BOUNDS.ngram_words * limits::BOUNDS.query_words <= BLOCKS * BITS);
 
 /// Which of a query's distinct n-grams occur; numbers are those of
 /// [`NgramQuery::ngram`](super::NgramQuery::ngram).
@@ -18,7 +20,7 @@ const _: () = assert!(limits::NGRAM_WORDS * limits::QUERY_WORDS <= BLOCKS * BITS
 /// url.insert(3);
 /// anchor.insert(0);
 /// anchor.insert(3);
-/// url.extend(&anchor);
+/// url |= anchor;
 /// assert_eq!(url.len(), 2);
 /// assert_eq!(url.iter().collect::<Vec<_>>(), [0, 3]);
 /// ```
@@ -62,14 +64,6 @@ impl NgramSet {
         }
     }
 
-    /// Adds all of `other`.
-    #[inline]
-    pub fn extend(&mut self, other: &Self) {
-        for (block, more) in self.0.iter_mut().zip(other.0) {
-            *block |= more;
-        }
-    }
-
     /// The n-grams, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         let blocks = self.0;
@@ -80,6 +74,16 @@ impl NgramSet {
                 (bit < BITS).then_some(at * BITS + bit)
             })
         })
+    }
+}
+
+/// All of both.
+impl BitOrAssign for NgramSet {
+    #[inline]
+    fn bitor_assign(&mut self, other: Self) {
+        for (block, more) in self.0.iter_mut().zip(other.0) {
+            *block |= more;
+        }
     }
 }
 
@@ -99,7 +103,7 @@ mod tests {
         assert!(set.contains(63) && !set.contains(62) && !set.contains(1_000));
         let mut other = NgramSet::default();
         other.insert(5);
-        other.extend(&set);
+        other |= set;
         assert_eq!(other.len(), 5);
         assert!(set.iter().all(|ngram| other.contains(ngram)) && !set.contains(5));
     }

@@ -68,10 +68,10 @@ pub struct NgramQuery {
 
 impl NgramQuery {
     /// The n-grams of 1..=`max_words` of `words`. Words are as [`crate::words::words`] makes
-    /// them; those after the first [`limits::QUERY_WORDS`] are ignored, and `max_words` is brought
-    /// within 1..=[`limits::NGRAM_WORDS`].
+    /// them; those after the first [`limits::Bounds::query_words`] are ignored, and `max_words` is brought
+    /// within 1..=[`limits::Bounds::ngram_words`].
     pub fn new(words: &[String], max_words: usize) -> Self {
-        let used = &words[..words.len().min(limits::QUERY_WORDS)];
+        let used = &words[..words.len().min(limits::BOUNDS.query_words)];
         let mut query = Self {
             words: Vec::new(),
             ngrams: Vec::new(),
@@ -79,7 +79,7 @@ impl NgramQuery {
             total: 0.0,
             needed: 0.0,
             equal_weights: true,
-            longest: max_words.clamp(1, limits::NGRAM_WORDS).min(used.len()),
+            longest: max_words.clamp(1, limits::BOUNDS.ngram_words).min(used.len()),
         };
         query.number_ngrams(used);
         query.total = query.ngrams.len() as f64;
@@ -124,7 +124,7 @@ impl NgramQuery {
         let hash =
             self.ngrams.get(usize::from(parent)).map_or(own, |parent| hash_ngram(parent.hash, own));
         let mut implied = self.implied_by(parent);
-        implied.extend(&self.implied_by(suffix));
+        implied |= self.implied_by(suffix);
         implied.insert(self.ngrams.len());
         self.implied.push(implied);
         self.ngrams.push(Ngram { hash, weight: 1.0, parent, word });
@@ -188,11 +188,6 @@ impl NgramQuery {
         self.ngrams.len()
     }
 
-    /// Whether the query has no word; it matches nothing.
-    pub fn is_empty(&self) -> bool {
-        self.ngrams.is_empty()
-    }
-
     /// The distinct words, by first occurrence.
     pub fn words(&self) -> &[String] {
         &self.words
@@ -200,7 +195,7 @@ impl NgramQuery {
 
     /// The words of n-gram `number`; none for one the query has not.
     pub fn ngram(&self, number: usize) -> Vec<&str> {
-        let mut words = Vec::with_capacity(limits::NGRAM_WORDS);
+        let mut words = Vec::with_capacity(limits::BOUNDS.ngram_words);
         let mut at = self.ngrams.get(number);
         while let Some(ngram) = at {
             words.push(self.words[usize::from(ngram.word)].as_str());

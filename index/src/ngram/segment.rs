@@ -76,8 +76,8 @@ impl Segment {
         let header = Header::read(&parts.strings)?;
         check_postings(&parts.postings)?;
         let max_words = header.max_words as usize;
-        if !(1..=limits::NGRAM_WORDS).contains(&max_words) {
-            let expected = format!("1 to {}", limits::NGRAM_WORDS);
+        if !(1..=limits::BOUNDS.ngram_words).contains(&max_words) {
+            let expected = format!("1 to {}", limits::BOUNDS.ngram_words);
             return Err(damaged(STRINGS, "longest n-gram", &expected, &max_words));
         }
         same(POSTINGS, "length", header.postings_bytes, parts.postings.len() as u64)?;

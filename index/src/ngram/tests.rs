@@ -84,9 +84,10 @@ fn a_repeated_word_counts_once_in_a_query() {
 
 #[test]
 fn a_query_is_cut_at_its_limit_and_says_so() {
-    let many: Vec<String> = (0..limits::QUERY_WORDS + 5).map(|at| format!("w{at}")).collect();
+    let many: Vec<String> =
+        (0..limits::BOUNDS.query_words + 5).map(|at| format!("w{at}")).collect();
     let query = NgramQuery::new(&many, 9);
-    assert_eq!(query.len(), 3 * limits::QUERY_WORDS - 3);
+    assert_eq!(query.len(), 3 * limits::BOUNDS.query_words - 3);
 }
 
 #[test]

@@ -9,14 +9,14 @@ use crate::limits;
 pub(super) struct Walk<'q> {
     query: &'q NgramQuery,
     /// The query's n-grams that end at the last word: by length less 1, or [`NO_PARENT`].
-    open: [u8; limits::NGRAM_WORDS],
+    open: [u8; limits::BOUNDS.ngram_words],
     found: NgramSet,
 }
 
 impl<'q> Walk<'q> {
     /// Starts before the first string.
     pub(crate) fn new(query: &'q NgramQuery) -> Self {
-        Self { query, open: [NO_PARENT; limits::NGRAM_WORDS], found: NgramSet::default() }
+        Self { query, open: [NO_PARENT; limits::BOUNDS.ngram_words], found: NgramSet::default() }
     }
 
     /// Takes the next word by its number in the query; `None` for a word that the query has not,
@@ -24,7 +24,7 @@ impl<'q> Walk<'q> {
     #[inline]
     pub(crate) fn word(&mut self, number: Option<usize>) {
         let Some(word) = number else {
-            self.open = [NO_PARENT; limits::NGRAM_WORDS];
+            self.open = [NO_PARENT; limits::BOUNDS.ngram_words];
             return;
         };
         let before = self.open;

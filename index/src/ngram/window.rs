@@ -46,14 +46,14 @@ impl Window {
     pub(crate) fn add(&mut self, offset: usize, ngrams: &NgramSet) {
         self.blocks |= 1 << (offset / BITS);
         self.known[offset / BITS] |= 1 << (offset % BITS);
-        self.sets[offset].extend(ngrams);
+        self.sets[offset] |= *ngrams;
     }
 
     /// The same for a URL that has some n-gram already; nothing otherwise.
     #[inline]
     pub(crate) fn add_if_known(&mut self, offset: usize, ngrams: &NgramSet) {
         if self.known[offset / BITS] >> (offset % BITS) & 1 == 1 {
-            self.sets[offset].extend(ngrams);
+            self.sets[offset] |= *ngrams;
         }
     }
 

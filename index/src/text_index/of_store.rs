@@ -31,7 +31,7 @@ impl TextIndex {
         pages: &PageTable,
     ) -> Result<(Self, Refresh)> {
         let derived = Derived::new(storage, manifest, "text", VERSION);
-        let analyzer = Analyzer::new(&manifest.words);
+        let analyzer = Analyzer::from(&manifest.words);
         let superseded_at = |seq| pages.record(seq).map_or(0, |(_, at)| at);
         let mut refresh = Refresh { total: pages.len() as u64, ..Refresh::default() };
         let from_seq = match derived.find::<Payload>() {

@@ -47,32 +47,28 @@ pub(crate) const LANGUAGES: [&str; 18] = [
 /// let german: Language = "german".parse()?;
 /// assert_eq!(Language::with_stop_words("german"), Ok(german));
 /// assert!("klingon".parse::<Language>().is_err());
-/// # Ok::<(), prospect_index::words::UnknownLanguage>(())
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub struct Language(u8);
 
-/// A name that is none of [`LANGUAGES`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no language whose words are known here; there are {}", LANGUAGES.join(", "))]
-pub struct UnknownLanguage {
-    name: String,
-}
-
 impl FromStr for Language {
-    type Err = UnknownLanguage;
+    type Err = String;
 
-    fn from_str(name: &str) -> Result<Self, UnknownLanguage> {
+    fn from_str(name: &str) -> Result<Self, String> {
         let place = LANGUAGES.iter().position(|known| known.eq_ignore_ascii_case(name));
-        place.map(|at| Self(at as u8)).ok_or_else(|| UnknownLanguage { name: name.to_owned() })
+        place.map(|at| Self(at as u8)).ok_or_else(|| {
+            let known = LANGUAGES.join(", ");
+            format!("{name:?} is no language whose words are known here; there are {known}")
+        })
     }
 }
 
 impl TryFrom<String> for Language {
-    type Error = UnknownLanguage;
+    type Error = String;
 
-    fn try_from(name: String) -> Result<Self, UnknownLanguage> {
+    fn try_from(name: String) -> Result<Self, String> {
         name.parse()
     }
 }
@@ -177,10 +173,10 @@ impl fmt::Display for WordOptions {
 /// use prospect_index::words::{Analyzer, WordOptions};
 ///
 /// let english = "english".parse()?;
-/// let analyzer = Analyzer::new(&WordOptions::new(Some(english), vec![english], true));
+/// let analyzer = Analyzer::from(&WordOptions::new(Some(english), vec![english], true));
 /// assert_eq!(analyzer.words("The cafés of running bakers"), ["cafe", "run", "baker"]);
 /// assert_eq!(Analyzer::default().words("The cafés"), ["the", "cafés"]);
-/// # Ok::<(), prospect_index::words::UnknownLanguage>(())
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Analyzer {
@@ -195,9 +191,9 @@ impl fmt::Debug for Analyzer {
     }
 }
 
-impl Analyzer {
-    /// An analyzer under these options.
-    pub fn new(options: &WordOptions) -> Self {
+/// An analyzer under these options.
+impl From<&WordOptions> for Analyzer {
+    fn from(options: &WordOptions) -> Self {
         let options = options.clone();
         if options.is_plain() {
             return Self::default();
@@ -214,7 +210,9 @@ impl Analyzer {
         }
         Self { options, filtered: Some(built.build()) }
     }
+}
 
+impl Analyzer {
     /// Its options.
     pub fn options(&self) -> &WordOptions {
         &self.options
@@ -306,7 +304,7 @@ mod tests {
         let language = |name: &str| name.parse().unwrap();
         let stem = (!stem.is_empty()).then(|| language(stem));
         let stop_words = stop_words.iter().map(|name| language(name)).collect();
-        Analyzer::new(&WordOptions::new(stem, stop_words, fold_accents))
+        Analyzer::from(&WordOptions::new(stem, stop_words, fold_accents))
     }
 
     /// As the stemmers of Snowball 3.1 have them.

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-pub use analyzer::{Analyzer, Language, UnknownLanguage, WordOptions};
+pub use analyzer::{Analyzer, Language, WordOptions};
 
 /// What a byte says of the word that it is in; 0 where it is in none.
 const LOWER: u8 = 1;
@@ -40,7 +40,7 @@ const BYTES: [u8; 256] = {
 };
 
 /// Calls `take` with every word of `text` in order, in lower case.
-pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
+pub(crate) fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
     let (bytes, mut lower, mut at) = (text.as_bytes(), String::new(), 0);
     while at < bytes.len() {
         // Up to a byte that is in no word: most words have no other letters than those of ASCII.

@@ -44,7 +44,7 @@ fn record((number, links, status): &Fetched) -> PageRecord {
 
 /// Whether a URL whose fetch failed so may give a page later.
 fn is_tried_again(status: u16) -> bool {
-    matches!(status, 0 | 304) || Answer::of(status) == Answer::Failed(FailureKind::Temporary)
+    matches!(status, 0 | 304) || Answer::from(status) == Answer::Failed(FailureKind::Temporary)
 }
 
 /// What the crawl was, as plainly as it can be said.

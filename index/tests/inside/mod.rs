@@ -1,14 +1,11 @@
 //! Tests that look inside: what many modules of this crate do together. They are compiled into its own tests
 //! (`cargo test -p prospect-index inside::`), so that nothing has to be public for a test's sake.
 
-#[path = "../../../tests/attack/shapes.rs"]
-mod shapes;
 mod support;
 
 mod bm25_is_exact;
 mod checkpoints_are_exact;
 mod frontier_is_incremental;
-mod hostile_urls;
 mod ngram_matches_naive;
 mod store_schemas;
 mod store_survives;

@@ -304,7 +304,7 @@ fn a_fetch_without_an_answer_is_a_failed_fetch_and_no_page() {
     assert_eq!((counts.pages, counts.failed), (0, 1));
     let (_, known) = open(dir.path());
     assert_eq!(known.pages.fetch(UrlId(0)), Fetch::Failed { seq: 0, status: NO_ANSWER });
-    assert!(known.pages.is_empty());
+    assert_eq!(known.pages.len(), 0);
 }
 
 /// A damaged file, and how it came to be.

@@ -1,7 +1,7 @@
 //! Text around links, from records to what is known of a URL.
 
 use crate::ingest::{ingest_all, prepare};
-use crate::limits::AROUND_CHARS;
+use crate::limits::BOUNDS;
 use crate::link_context::{PER_URL, word_numbers};
 use crate::page::{Outlink, PageRecord, UrlId};
 use crate::store::{Store, StoreOptions};
@@ -41,9 +41,9 @@ fn an_input_that_tells_is_believed_and_any_other_is_searched() {
     );
     let told = [("rye", "rye bread", ""), ("light", "light one", " told  by the\ncrawler ")];
     assert_eq!(around(page(0, text, &told)), ["", "told by the crawler"]);
-    let long = "é".repeat(AROUND_CHARS + 9);
+    let long = "é".repeat(BOUNDS.around_chars + 9);
     let cut = prepare(page(0, "", &[("rye", "", &long)])).unwrap();
-    assert_eq!(cut.links().next().unwrap().around.chars().count(), AROUND_CHARS);
+    assert_eq!(cut.links().next().unwrap().around.chars().count(), BOUNDS.around_chars);
 }
 
 #[test]

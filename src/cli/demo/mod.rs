@@ -153,7 +153,7 @@ fn ingest(root: &Path, records: Vec<PageRecord>) -> Result<OpenStore, Failure> {
         session.add(page)?;
     }
     let (store, ..) = session.commit("demo")?;
-    OpenStore::of(store, limits::NGRAM_WORDS).map_err(CampaignError::into)
+    OpenStore::of(store, limits::BOUNDS.ngram_words).map_err(CampaignError::into)
 }
 
 /// Judged-relevant pages, with the frequency of the queries they answer.

@@ -23,7 +23,7 @@ use crate::simulate::experiment::{Course, needs_strings};
 use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::load::{self, Keep, PagePlace, Skipped};
 use crate::simulate::vectors::CollectionVectors;
-use crate::simulate::{quality, stopping, vectors};
+use crate::simulate::{SimulateError, quality, stopping, vectors};
 use crate::sufficiency::validation::Variants;
 use crate::workload::qrels::{self, Judgement, RawJudgement};
 use crate::workload::{DocUrls, Workload, open_text};
@@ -88,7 +88,7 @@ impl Experiment<'_> {
             return Ok(None);
         }
         let directory = self.storage.fresh_directory(&format!("{folder}/strings"))?;
-        Ok(Some(collection.strings(&directory)?))
+        Ok(Some(collection.strings(&directory).map_err(SimulateError::from)?))
     }
 
     /// Whether anything is planned.

@@ -280,7 +280,7 @@ fn more_than_crawls(config: &Config) -> bool {
 /// The label of the baseline. One that is asked for must be there; `bfs` is it where it runs.
 fn baseline(config: &Config, policies: &[PolicyChoice]) -> Result<String, Failure> {
     let Some(given) = &config.baseline else { return Ok("bfs".to_owned()) };
-    let label = PolicyChoice::parse(given.trim()).map_err(|error| wrong(&error))?.label();
+    let label = given.trim().parse::<PolicyChoice>().map_err(|error| wrong(&error))?.label();
     let labels: Vec<String> = policies.iter().map(PolicyChoice::label).collect();
     if labels.contains(&label) {
         return Ok(label);
@@ -379,10 +379,10 @@ fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
         if given == "all" {
             let fits = POLICIES.iter().filter(|kind| quality || !kind.needs_quality());
             for kind in fits.filter(|kind| planned || !kind.is_planned()) {
-                choices.push(PolicyChoice::parse(kind.name).map_err(|error| wrong(&error))?);
+                choices.push(kind.name.parse::<PolicyChoice>().map_err(|error| wrong(&error))?);
             }
         } else {
-            choices.push(PolicyChoice::parse(given.trim()).map_err(|error| wrong(&error))?);
+            choices.push(given.trim().parse::<PolicyChoice>().map_err(|error| wrong(&error))?);
         }
     }
     if choices.is_empty() {

@@ -13,7 +13,7 @@ pub(crate) mod by_url;
 pub(crate) mod cutoff;
 pub(crate) mod linked;
 pub(crate) mod nearest;
-pub mod ngram;
+pub(crate) mod ngram;
 
 use prospect_index::bm25::{Contender, OrderedPostings, Scores};
 use prospect_index::link_context::LinkContextTable;

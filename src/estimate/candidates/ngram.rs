@@ -8,7 +8,7 @@ use crate::estimate::EstimateError;
 use crate::workload::QueryId;
 
 /// Where the candidate URLs of a query come from.
-pub trait MatchSource: Sync {
+pub(crate) trait MatchSource: Sync {
     /// URLs, ascending, that are not `masked` and whose strings may hold what `query`, the query
     /// number `at` of the workload, needs: all that match by the links that are looked at, and perhaps more. With each
     /// comes a weight of the query's n-grams; its strings hold no more. Those that hold less than `least` may be left out.

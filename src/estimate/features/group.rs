@@ -99,16 +99,6 @@ impl FeatureGroup {
     }
 }
 
-/// A name of no group.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no group {name:?}; there are {known}")]
-pub struct UnknownFeatureGroup {
-    /// What was given.
-    pub(crate) name: String,
-    /// What there is.
-    pub(crate) known: String,
-}
-
 /// A set of groups; as JSON, a list of their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<&'static str>")]
@@ -119,15 +109,13 @@ impl FeatureGroups {
     ///
     /// # Errors
     /// A name is that of no group.
-    pub(crate) fn named<'n>(
-        names: impl Iterator<Item = &'n str>,
-    ) -> Result<Self, UnknownFeatureGroup> {
+    pub(crate) fn named<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, String> {
         let mut groups = Self::default();
         for name in names {
             let current = if name == OLD_LINK_CONTEXT { LinkContext.name() } else { name };
             let Some(group) = FeatureGroup::all().find(|group| group.name() == current) else {
                 let known: Vec<&str> = FeatureGroup::all().map(FeatureGroup::name).collect();
-                return Err(UnknownFeatureGroup { name: name.to_owned(), known: known.join(", ") });
+                return Err(format!("there is no group {name:?}; there are {}", known.join(", ")));
             };
             groups.0 |= 1 << group as u32;
         }
@@ -147,9 +135,9 @@ impl FeatureGroups {
 }
 
 impl TryFrom<Vec<String>> for FeatureGroups {
-    type Error = UnknownFeatureGroup;
+    type Error = String;
 
-    fn try_from(names: Vec<String>) -> Result<Self, UnknownFeatureGroup> {
+    fn try_from(names: Vec<String>) -> Result<Self, String> {
         Self::named(names.iter().map(String::as_str).filter(|name| *name != TAKEN_OUT))
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
-use prospect_index::url;
 use rayon::prelude::*;
 
 use crate::estimate::features::group::FeatureGroups;
 use crate::estimate::features::regions::{KINDS, RegionMeans, Regions};
 use crate::estimate::features::table::{PageFeature, PageRow};
+use crate::estimate::url_parts::depth;
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, QueryId};
 
@@ -141,7 +141,7 @@ impl UrlShape {
     /// Of a canonical URL.
     pub(crate) fn of(address: &str) -> Self {
         Self {
-            depth: url::depth(address) as f32,
+            depth: depth(address) as f32,
             length: address.len() as f32,
             digits: address.bytes().filter(u8::is_ascii_digit).count() as f32,
             has_query: f32::from(u8::from(address.contains('?'))),

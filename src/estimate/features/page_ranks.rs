@@ -19,7 +19,7 @@ const POINTS: usize = 12;
 
 /// `ln(1 + PageRank * URLs)` of the URLs known at each point; 4 bytes a URL and point.
 #[derive(Clone, Debug, Default)]
-pub struct PageRanks {
+pub(crate) struct PageRanks {
     /// By the `fetch_seq` at which a cycle starts.
     points: BTreeMap<u32, Vec<f32>>,
     /// Over all links so far, once someone asks.
@@ -64,8 +64,18 @@ impl PageRanks {
     }
 }
 
+/// How many URLs were known before a `fetch_seq`: ids are given in the order in which records
+/// and their links come, so these are the ids below it. URLs that only failed fetches or
+/// replaced pages have shown count from the next record on that shows them.
+pub(crate) fn urls_before(known: &Known, before_seq: u32) -> usize {
+    let pages = known.pages.discovered().take_while(|(seq, _)| *seq < before_seq);
+    let links = known.links.links_before(before_seq);
+    let ids = pages.map(|(_, url)| url).chain(links.map(|link| link.to));
+    ids.map(|url| url.index() + 1).max().unwrap_or(0)
+}
+
 fn ranks(known: &Known, before_seq: u32) -> Vec<f32> {
-    let urls = known.urls_before(before_seq);
+    let urls = urls_before(known, before_seq);
     let ranks = LinkGraph::new(&known.links, urls, before_seq).page_rank();
     ranks.into_iter().map(|rank| (rank * urls as f64).ln_1p() as f32).collect()
 }

@@ -8,7 +8,7 @@ use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
-use prospect_index::{url, words};
+use prospect_index::words;
 
 use crate::estimate::EstimateError;
 use crate::estimate::features::first_links::{FirstLinks, InLink};
@@ -16,6 +16,7 @@ use crate::estimate::features::match_rule::{MatchRule, idf_mass, ngram_queries};
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::{Strings, sign};
 use crate::estimate::features::table::{Feature, FeatureRow};
+use crate::estimate::url_parts::depth;
 use crate::workload::Query;
 
 /// Links to a URL that are looked at, the first to be known. Measured with `prospect` at 1 % a batch, half of two
@@ -239,7 +240,7 @@ impl FeatureSource<'_> {
     ) -> UrlMatch {
         let own = query.url(self, target);
         let mut found = own;
-        found.extend(&links.union);
+        found |= links.union;
         let matching = &query.query.matching;
         UrlMatch { own, weight: matching.accepts(&found).then(|| matching.weight_of(&found)) }
     }
@@ -257,7 +258,7 @@ impl FeatureSource<'_> {
         let (all_count, all_idf) = query.query.shares(&links.union);
         let (depth, length) = if self.shape {
             let address = self.known.urls.url(target);
-            (url::depth(address), address.len())
+            (depth(address), address.len())
         } else {
             (0, 0)
         };
@@ -331,7 +332,7 @@ impl FeatureSource<'_> {
         let _ = links.try_for_each(|link| {
             if last.replace(link.anchor) != Some(link.anchor) && query.may_match(self, link.anchor)
             {
-                found.extend(&query.anchor(self, link.anchor).set);
+                *found |= query.anchor(self, link.anchor).set;
                 if query.has(found, most) {
                     return ControlFlow::Break(());
                 }
@@ -388,7 +389,7 @@ impl FeatureSource<'_> {
             if anchor.set.is_empty() {
                 return;
             }
-            evidence.union.extend(&anchor.set);
+            evidence.union |= anchor.set;
             evidence.is_query |= anchor.is_query;
             let (_, share) = query.query.shares(&anchor.set);
             if share > evidence.best_share || evidence.best.is_empty() {

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::estimate::running_mean::RunningMean;
+use crate::estimate::url_parts::path;
 
 /// Kinds of regions: host, section, directory, pattern.
 pub(crate) const KINDS: usize = 4;
@@ -68,7 +69,7 @@ fn hashes(address: &str, name: &mut String) -> [u64; KINDS] {
 fn for_each_name(address: &str, name: &mut String, mut take: impl FnMut(usize, &str)) {
     let host = url::host(address);
     let query = address.split_once('?').map_or("", |(_, query)| query);
-    let path = &url::path(address)[1..];
+    let path = &path(address)[1..];
     let (directory, last) = path.rsplit_once('/').unwrap_or(("", path));
     let section = directory.split('/').next().unwrap_or("");
     let (stem, extension) = last.rsplit_once('.').unwrap_or((last, ""));

@@ -18,7 +18,7 @@ const LINKS: usize = 50;
 
 /// Vectors by an embedding model of all that pairs are compared by. Rows are [`NONE`] for empty strings.
 #[derive(Clone, Copy)]
-pub struct Embeddings<'a> {
+pub(crate) struct Embeddings<'a> {
     /// Vectors of strings and titles.
     pub(crate) strings: &'a VectorTable,
     /// Rows of the strings.

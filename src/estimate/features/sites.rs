@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
-use prospect_index::url::{SITE_GROUPS, SiteLevel};
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
+
+use crate::estimate::url_parts::{SITE_GROUPS, SiteLevel};
 
 /// Site of every known URL.
 #[derive(Clone, Debug, Default)]

@@ -24,7 +24,7 @@ pub(crate) const FEWEST: f64 = 300.0;
 
 /// Pairs of past picks by their margin: how many, and how many of them entered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EntryOutcomes {
+pub(crate) struct EntryOutcomes {
     /// Of pairs that are linked, and of those that match.
     ranges: [Vec<(f64, f64)>; 2],
     /// Pairs of this cycle.

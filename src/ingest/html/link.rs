@@ -11,7 +11,7 @@ pub(super) type Attribute<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// A `meta refresh` up to this many seconds is a redirect; a slower one reloads a page.
 const REDIRECT_SECONDS: f64 = 10.0;
 /// Longest anchor that is collected: more bytes than the cap's characters can have.
-pub(super) const ANCHOR_BYTES: usize = 4 * limits::ANCHOR_CHARS;
+pub(super) const ANCHOR_BYTES: usize = 4 * limits::BOUNDS.anchor_chars;
 
 #[derive(Default)]
 pub(super) struct RawLink {

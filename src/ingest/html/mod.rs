@@ -115,8 +115,9 @@ impl HtmlFiles {
             .base
             .join(&file.url_path)
             .map_err(|error| (BadReason::InvalidUrl, format!("{}: {error}", file.url_path)))?;
-        if url.as_str().len() > limits::URL_BYTES {
-            let detail = format!("{} bytes, at most {}", url.as_str().len(), limits::URL_BYTES);
+        if url.as_str().len() > limits::BOUNDS.url_bytes {
+            let detail =
+                format!("{} bytes, at most {}", url.as_str().len(), limits::BOUNDS.url_bytes);
             return Err((BadReason::UrlTooLong, detail));
         }
         let page = extract_html(content, &url, None)

@@ -151,7 +151,7 @@ impl HtmlState {
     pub(super) fn literal_text(&mut self, text: &str) {
         if self.in_title {
             if let Some(title) = &mut self.title {
-                title.push(text, limits::TITLE_BYTES);
+                title.push(text, limits::BOUNDS.title_bytes);
             }
             return;
         }
@@ -162,7 +162,7 @@ impl HtmlState {
             self.links[at].anchor.push(text, ANCHOR_BYTES);
         }
         if self.hidden == 0 && self.hidden_paragraph.is_none() {
-            self.text.push(text, limits::TEXT_BYTES);
+            self.text.push(text, limits::BOUNDS.text_bytes);
         }
     }
 
@@ -255,7 +255,7 @@ impl HtmlState {
         cuts.text(&mut text);
         let base = self.base.as_deref().and_then(|base| document_url.join(base.trim()).ok());
         // Every relative link costs the length of the base.
-        let fits = |base: &Url| is_web(base) && base.as_str().len() <= limits::URL_BYTES;
+        let fits = |base: &Url| is_web(base) && base.as_str().len() <= limits::BOUNDS.url_bytes;
         let base = base.filter(fits).unwrap_or_else(|| document_url.clone());
         cuts.add("noindex", u32::from(self.noindex));
         let canonical = self.canonical_url(document_url, &base, &mut cuts);
@@ -280,7 +280,8 @@ impl HtmlState {
             return None;
         }
         let url = without_fragment(url);
-        (url != without_fragment(document.clone()) && url.len() <= limits::URL_BYTES).then_some(url)
+        (url != without_fragment(document.clone()) && url.len() <= limits::BOUNDS.url_bytes)
+            .then_some(url)
     }
 }
 

@@ -307,7 +307,7 @@ impl HeldLinks {
 
     /// Gives a fetched page the links that are held for it; tells what was cut.
     fn join(&mut self, record: &mut PageRecord) -> Vec<(&'static str, u32)> {
-        let is_page = |status| status > 0 && Answer::of(status) == Answer::Page;
+        let is_page = |status| status > 0 && Answer::from(status) == Answer::Page;
         let Ok(url) = Url::parse(&record.url) else { return Vec::new() };
         if self.links.is_empty() || !record.status.is_none_or(is_page) {
             return Vec::new();

@@ -56,7 +56,7 @@ impl Taste for PageTaste {
     fn wants_body(&self, head: &[u8]) -> bool {
         match HttpResponse::parse(head) {
             Some(response) => {
-                let is_page = Answer::of(response.status) == Answer::Page;
+                let is_page = Answer::from(response.status) == Answer::Page;
                 is_page && Media::of(response.fields.get("content-type")) != Media::Other
             }
             None => method(head).is_none(),
@@ -178,10 +178,10 @@ impl Page {
                 .bad(BadReason::InvalidRecord, "a response without an HTTP head".to_owned());
         };
         self.record.status = Some(response.status);
-        let answer = Answer::of(response.status);
+        let answer = Answer::from(response.status);
         let location = response.fields.get("location").filter(|_| answer == Answer::Moved);
         let to = location.and_then(|location| self.url.join(location).ok()).filter(is_web);
-        let to = to.filter(|to| to.as_str().len() <= limits::URL_BYTES);
+        let to = to.filter(|to| to.as_str().len() <= limits::BOUNDS.url_bytes);
         if let Some(to) = to {
             return self.moved(to);
         }
@@ -201,7 +201,7 @@ impl Page {
     /// URL's is that page.
     fn revisit(mut self, record: &Record) -> Found {
         // Redirects and errors have equal bodies, too.
-        let is_other = |status| !matches!(Answer::of(status), Answer::Page | Answer::Unchanged);
+        let is_other = |status| !matches!(Answer::from(status), Answer::Page | Answer::Unchanged);
         if HttpResponse::parse(&record.block).is_some_and(|response| is_other(response.status)) {
             return self.response(record);
         }
@@ -229,9 +229,9 @@ impl Page {
         self.record = PageRecord { url, fetched_at, ..record };
         self.cuts = cuts;
         let status = self.record.status.unwrap_or_default();
-        let to = location.filter(|_| Answer::of(status) == Answer::Moved);
+        let to = location.filter(|_| Answer::from(status) == Answer::Moved);
         let to = to.and_then(|to| self.url.join(&to).ok()).filter(is_web);
-        Some(match to.filter(|to| to.as_str().len() <= limits::URL_BYTES) {
+        Some(match to.filter(|to| to.as_str().len() <= limits::BOUNDS.url_bytes) {
             Some(to) => self.moved(to),
             None => self.done(),
         })
@@ -260,7 +260,7 @@ impl Page {
             Media::Text => {
                 let text = charset::to_utf8(body, said, &self.url);
                 self.record.text = String::from_utf8_lossy(&text).into_owned();
-                let is_long = limits::cut_bytes(&mut self.record.text, limits::TEXT_BYTES);
+                let is_long = limits::cut_bytes(&mut self.record.text, limits::BOUNDS.text_bytes);
                 self.note("text", is_long);
             }
             Media::Unknown | Media::Other => {}

@@ -44,7 +44,7 @@ use super::{NeuralError, PairModel, QualityModel};
 /// # Ok(())
 /// # }
 /// ```
-pub struct Cached<'a> {
+pub(crate) struct Cached<'a> {
     model: &'a dyn QualityModel,
     memory: ScoreMemory,
 }
@@ -55,7 +55,7 @@ impl<'a> Cached<'a> {
     /// # Errors
     /// The directory cannot be made or the file not read. A file that is damaged is no error: what is
     /// damaged counts as not there.
-    pub fn open(directory: &Path, model: &'a dyn QualityModel) -> Result<Self, NeuralError> {
+    pub(crate) fn open(directory: &Path, model: &'a dyn QualityModel) -> Result<Self, NeuralError> {
         Ok(Self { model, memory: ScoreMemory::open(directory, model.fingerprint())? })
     }
 

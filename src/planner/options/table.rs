@@ -148,7 +148,7 @@ fn matching() -> Vec<PlannerOption> {
             Field::one_of(&mut to.estimate.rule.idf_weighted, [("idf", true), ("count", false)])
         }),
         PlannerOption::new("ngram", "longest n-gram in words", Pairs, |to| {
-            Field::Whole(&mut to.estimate.rule.max_words, 1, limits::NGRAM_WORDS)
+            Field::Whole(&mut to.estimate.rule.max_words, 1, limits::BOUNDS.ngram_words)
         })
         .of_the_crawl(),
     ]

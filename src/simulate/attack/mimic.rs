@@ -4,6 +4,7 @@
 use prospect_index::url;
 
 use super::plot::{Attacker, Plot};
+use crate::estimate::url_parts::path;
 use crate::simulate::collection::Collection;
 use prospect_index::page::UrlId;
 
@@ -26,7 +27,7 @@ pub(super) fn plot(
 fn like(rival: &str, domain: &str, name: &str) -> String {
     let host = url::host(rival);
     let below = host.strip_suffix(url::registrable_domain(host)).unwrap_or("");
-    let path = url::path(rival);
+    let path = path(rival);
     let path = path.split('?').next().unwrap_or(path);
     let (folder, last) = path.rsplit_once('/').unwrap_or(("", path));
     let ending = last.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{ending}"));

@@ -1,7 +1,7 @@
 //! What every kind of attack is put together from: pages of junk, anchors that repeat queries, and
 //! rings of links.
 
-use prospect_index::limits::ANCHOR_CHARS;
+use prospect_index::limits::BOUNDS;
 
 use super::junk::Junk;
 use crate::policy::Page;
@@ -157,7 +157,7 @@ impl<'a> Attacker<'a> {
         for query in self.aimed(at) {
             let more = query.text.chars().count() + 1;
             match anchors.last_mut() {
-                Some(anchor) if anchor.chars().count() + more <= ANCHOR_CHARS => {
+                Some(anchor) if anchor.chars().count() + more <= BOUNDS.anchor_chars => {
                     anchor.push(' ');
                     anchor.push_str(&query.text);
                 }

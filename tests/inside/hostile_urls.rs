@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use super::shapes::{SHAPES, made};
-use crate::limits::URL_BYTES;
-use crate::url::{self, SiteLevel, canonical};
+use crate::estimate::url_parts::{SiteLevel, depth, file_type};
+use prospect_index::limits::BOUNDS;
+use prospect_index::url::canonical;
 
 /// All that is asked of the URL of a link.
 fn read(given: &str) -> usize {
@@ -18,7 +19,7 @@ fn read(given: &str) -> usize {
     assert_eq!(again.as_deref(), Ok(found.as_str()), "{given:.60}");
     let levels = [SiteLevel::Domain, SiteLevel::Host, SiteLevel::Directory];
     let sites: usize = levels.iter().map(|level| level.site(&found).len()).sum();
-    sites + url::depth(&found) + url::file_type(&found).len()
+    sites + depth(&found) + file_type(&found).len()
 }
 
 /// The shortest of some readings, which is the one that nothing disturbed.
@@ -37,7 +38,8 @@ fn a_url_costs_what_its_length_is() {
     let (mut slow, mut figures) = (Vec::new(), String::new());
     for &shape in SHAPES {
         // The longest that is read is four times as long as the longest that is kept.
-        let (short, long) = (took(&made(shape, URL_BYTES / 2)), took(&made(shape, 4 * URL_BYTES)));
+        let (short, long) =
+            (took(&made(shape, BOUNDS.url_bytes / 2)), took(&made(shape, 4 * BOUNDS.url_bytes)));
         let _ = writeln!(figures, "{short:>12?} {long:>12?} {shape:?}");
         // Eight times as long: linear is 8, quadratic 64. What is short is noise.
         if long > Duration::from_micros(500) && long > 32 * short {

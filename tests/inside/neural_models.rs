@@ -1,13 +1,11 @@
 //! Neural models, run by tract: the scores are PyTorch's, they do not depend on what is scored beside
 //! them, and what is not a model is refused in words that say what was expected.
 
-#![cfg(feature = "neural")]
-
 use std::path::Path;
 
-use prospect::neural::{self, Cached, Device, ModelSource, QualityModel, Runtime};
+use crate::neural::{self, Cached, Device, ModelSource, QualityModel, Runtime};
 
-#[path = "neural/expected.rs"]
+#[path = "../neural/expected.rs"]
 mod expected;
 
 use expected::{QUALITY, cases, folder, source};
