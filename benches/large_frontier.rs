@@ -13,7 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use prospect::campaign::OpenStore;
-use prospect::campaign::plan::{self, Beside, Plan};
+use prospect::campaign::plan::{self, Beside};
+use prospect::campaign::planned::Plan;
 use prospect::planner::settings::PlanSettings;
 use prospect::workload::{Query, Workload};
 use prospect_index::ingest::ingest_all;

@@ -6,7 +6,7 @@
 //! may be used at all. When a rule here stands in your way, the usual answer is to move the code; if
 //! the rule is wrong, change its line and its reason.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -410,6 +410,28 @@ fn what_takes_more_than_three_lines_is_a_function_and_no_closure_with_a_name() {
         }
     }
     assert!(long.is_empty(), "closures of more than {CLOSURE_LINES} lines: {long:#?}");
+}
+
+#[test]
+fn no_two_public_types_have_one_name() {
+    let mut files = Vec::new();
+    for folder in ["src", "index/src"] {
+        walk(&root().join(folder), &mut files);
+    }
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file).expect("a source file");
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let ["pub", "struct" | "enum" | "trait" | "type", name, ..] = words[..] {
+                let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+                let name = name.split(|letter| !is_of_name(letter)).next().unwrap_or_default();
+                places.entry(name.to_owned()).or_default().push(file.display().to_string());
+            }
+        }
+    }
+    places.retain(|_, files| files.len() > 1);
+    assert!(places.is_empty(), "{places:#?}");
 }
 
 #[test]

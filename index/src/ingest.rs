@@ -11,9 +11,9 @@ use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
 use self::stored_before::{Given, Repetitions, StoredRecords};
-use crate::answer::{Answer, MOVED_HERE, UNCHANGED};
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
+use crate::fetch_outcome::{FetchOutcome, MOVED_HERE, UNCHANGED};
 use crate::fetch_time;
 use crate::limits;
 use crate::link_context;
@@ -428,10 +428,10 @@ impl IngestSession {
         let last = last.map_or(0, |cycle| cycle.first_seq);
         let cycle = manifest.plans.first().map_or(last, |oldest| oldest.first_seq);
         match (page.record.answer(), self.known.pages.fetch(url)) {
-            (Answer::Page, Fetch::Page { .. }) => true,
+            (FetchOutcome::Page, Fetch::Page { .. }) => true,
             // Tries before the one that brought it.
             (_, Fetch::Page { seq }) => seq >= cycle || self.is_unchanged_since(url, cycle),
-            (Answer::Moved, Fetch::Redirected { seq }) => seq >= cycle,
+            (FetchOutcome::Moved, Fetch::Redirected { seq }) => seq >= cycle,
             (_, Fetch::Failed { seq, status }) => {
                 seq >= cycle && status == page.record.stored_status()
             }
@@ -464,7 +464,7 @@ impl IngestSession {
         let url = self.id(&page.url);
         let requested = page.requested.as_ref().map(|requested| self.id(requested));
         let mut has_moved = false;
-        if page.record.answer() == Answer::Page {
+        if page.record.answer() == FetchOutcome::Page {
             let has = Has { text: !page.record.text.is_empty(), links: !page.links.is_empty() };
             self.added.insert(url, has);
             let digest = page.digest();
@@ -575,7 +575,7 @@ impl IngestSession {
     /// is of the title, too: one under another title is taken to be there.
     fn is_less(&self, page: &PreparedPage) -> bool {
         let PageRecord { title, text, .. } = &page.record;
-        if !page.record.part || page.record.answer() != Answer::Page {
+        if !page.record.part || page.record.answer() != FetchOutcome::Page {
             return false;
         }
         let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
@@ -702,10 +702,10 @@ impl IngestSession {
             *self.counts.cuts.entry(limit.to_owned()).or_insert(0) += times;
         }
         match page.record.answer() {
-            Answer::Page => self.counts.pages += 1,
-            Answer::Unchanged => return self.counts.unchanged += 1,
-            Answer::Moved => return self.counts.moved += 1,
-            Answer::Failed(_) => return self.counts.failed += 1,
+            FetchOutcome::Page => self.counts.pages += 1,
+            FetchOutcome::Unchanged => return self.counts.unchanged += 1,
+            FetchOutcome::Moved => return self.counts.moved += 1,
+            FetchOutcome::Failed(_) => return self.counts.failed += 1,
         }
         match self.known.pages.page_seq(url) {
             Some(seq) if seq >= self.first_seq => self.counts.repeated += 1,

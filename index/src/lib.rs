@@ -145,7 +145,7 @@
 //! | [`columns`] | flat tables as Parquet files |
 //! | [`page`], [`url`], [`words`], [`limits`] | records, canonical URLs, words, caps |
 //! | [`url_table`], [`page_store`], [`link_table`] | known URLs, fetches and texts, links |
-//! | [`answer`] | what a fetch came to, by its status |
+//! | [`fetch_outcome`] | what a fetch came to, by its status |
 //! | [`link_context`] | text around links |
 //! | [`ingest`] | from records to one commit |
 //! | [`derived`] | states of what can be rebuilt |
@@ -157,7 +157,6 @@
 
 #![deny(unreachable_pub)]
 
-pub mod answer;
 pub mod bm25;
 pub mod check;
 pub mod checkpoints;
@@ -165,6 +164,7 @@ pub mod columns;
 pub mod compaction;
 pub mod derived;
 pub mod error;
+pub mod fetch_outcome;
 pub mod fetch_time;
 pub mod frontier;
 pub mod ingest;

@@ -17,7 +17,7 @@
 //! | 1 | entries of segments have no schema version (it is read as 0): the columns of the file tell |
 //! | 2 | each segment has the version of its schema |
 //! | 3 | pairs of plans have a chance to stay in lists, and there are segments of what stayed |
-//! | 4 | a status of a page may say that robots.txt forbade to ask ([`crate::answer::ROBOTS`]) |
+//! | 4 | a status of a page may say that robots.txt forbade to ask ([`crate::fetch_outcome::ROBOTS`]) |
 //! | 5 | several plans may be open, each with its start and its epoch; the store has a scope, and URLs that somebody named |
 //! | 6 | there are digests of what pages said, and a page that comes as it is stored has a record without its text; plans may fetch pages again |
 //! | 7 | the scope of the store has rules of spelling |

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::answer::{Answer, MOVED_HERE, NO_ANSWER};
+use crate::fetch_outcome::{FetchOutcome, MOVED_HERE, NO_ANSWER};
 
 /// A known URL, crawled or not: its position in the store's URL table. Append-only and stable for
 /// the life of a store.
@@ -64,8 +64,8 @@ pub struct PageRecord {
     #[serde(default)]
     pub outlinks: Vec<Outlink>,
     /// HTTP status; `None` where the input does not tell, 0 where no server answered,
-    /// [`ROBOTS`](crate::answer::ROBOTS) where robots.txt forbids to ask. What it says of the fetch tells
-    /// [`Answer`].
+    /// [`ROBOTS`](crate::fetch_outcome::ROBOTS) where robots.txt forbids to ask. What it says of the fetch tells
+    /// [`FetchOutcome`].
     #[serde(default)]
     pub status: Option<u16>,
     /// URL that was asked for, where a redirect led elsewhere.
@@ -89,17 +89,17 @@ pub struct PageRecord {
 impl PageRecord {
     /// Whether the fetch gave a page: no status, or 2xx.
     pub(crate) fn is_success(&self) -> bool {
-        self.answer() == Answer::Page
+        self.answer() == FetchOutcome::Page
     }
 
     /// Whether its links count: a page's, and where a redirect leads.
     pub(crate) fn has_links(&self) -> bool {
-        matches!(self.answer(), Answer::Page | Answer::Moved)
+        matches!(self.answer(), FetchOutcome::Page | FetchOutcome::Moved)
     }
 
     /// What the fetch came to.
-    pub(crate) fn answer(&self) -> Answer {
-        Answer::from(self.stored_status())
+    pub(crate) fn answer(&self) -> FetchOutcome {
+        FetchOutcome::from(self.stored_status())
     }
 
     /// Its status as tables have it: 0 in an input says that there was no answer, in a table that nothing is

@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::answer::{Answer, FailureKind, MOVED_HERE};
 use crate::columns::{ColumnType, Schema};
 use crate::error::StoreError;
+use crate::fetch_outcome::{FailureKind, FetchOutcome, MOVED_HERE};
 use crate::link_context::{LinkContextTable, word_numbers};
 use crate::link_table::LinkTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
@@ -29,7 +29,7 @@ pub(crate) const URLS: Schema = Schema {
 };
 
 /// Fetched pages and failed fetches. `status` 0 means the input did not tell; above HTTP's are those of
-/// [`crate::answer`].
+/// [`crate::fetch_outcome`].
 pub(crate) const PAGES: Schema = Schema {
     name: "pages",
     version: 1,
@@ -115,7 +115,7 @@ pub enum Fetch {
     Failed {
         /// `fetch_seq`.
         seq: u32,
-        /// HTTP status, or one of [`crate::answer`].
+        /// HTTP status, or one of [`crate::fetch_outcome`].
         status: u16,
     },
     /// It was asked for and led to another URL.
@@ -181,7 +181,7 @@ pub struct FailedFetch {
     pub url: UrlId,
     /// `fetch_seq`.
     pub seq: u32,
-    /// HTTP status, or one of [`crate::answer`].
+    /// HTTP status, or one of [`crate::fetch_outcome`].
     pub status: u16,
 }
 
@@ -203,7 +203,7 @@ impl PageTable {
         self.fetches[url.index()] = fetch;
         let leaves = match fetch {
             Fetch::Never => false,
-            Fetch::Failed { status, .. } => Answer::from(status).leaves_frontier(),
+            Fetch::Failed { status, .. } => FetchOutcome::from(status).leaves_frontier(),
             Fetch::Page { .. } | Fetch::Redirected { .. } => true,
         };
         let bit = 1 << (url.0 % 64);
@@ -313,8 +313,8 @@ impl PageTable {
         self.page_of_seq.resize(records.max(self.page_of_seq.len()), NONE);
         self.superseded_at.resize(records.max(self.superseded_at.len()), NONE);
         let old = self.page_seq(url);
-        match Answer::from(status) {
-            Answer::Page => {
+        match FetchOutcome::from(status) {
+            FetchOutcome::Page => {
                 self.page_of_seq[seq as usize] = url.0;
                 self.set(url, Fetch::Page { seq });
                 self.pages += usize::from(old.is_none());
@@ -322,23 +322,23 @@ impl PageTable {
                     self.first_seqs.entry(url).or_insert(old);
                 }
             }
-            Answer::Moved => {
+            FetchOutcome::Moved => {
                 self.redirects.push((seq, url));
                 if old.is_none() {
                     self.set(url, Fetch::Redirected { seq });
                 }
             }
-            Answer::Unchanged if old.is_some() => self.unchanged.push((seq, url)),
-            Answer::Unchanged | Answer::Failed(FailureKind::Temporary) => {
+            FetchOutcome::Unchanged if old.is_some() => self.unchanged.push((seq, url)),
+            FetchOutcome::Unchanged | FetchOutcome::Failed(FailureKind::Temporary) => {
                 self.failures.push(FailedFetch { url, seq, status });
                 // What is known for good stays.
                 if self.in_frontier(url) {
                     self.set(url, Fetch::Failed { seq, status });
                 }
             }
-            Answer::Failed(_) => {
+            FetchOutcome::Failed(_) => {
                 self.failures.push(FailedFetch { url, seq, status });
-                if old.is_none() || Answer::says_gone(status) {
+                if old.is_none() || FetchOutcome::says_gone(status) {
                     self.set(url, Fetch::Failed { seq, status });
                     self.pages -= usize::from(old.is_some());
                     self.first_seqs.remove(&url);
@@ -758,7 +758,7 @@ pub fn for_each_text(
             let rows = titles.into_iter().zip(texts).enumerate();
             let pages = rows
                 .filter(|(row, _)| seq[*row] >= from_seq)
-                .filter(|(row, _)| Answer::from(status[*row] as u16) == Answer::Page)
+                .filter(|(row, _)| FetchOutcome::from(status[*row] as u16) == FetchOutcome::Page)
                 .map(|(row, (title, text))| PageText {
                     url: UrlId(url[row]),
                     seq: seq[row],

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, for_each_text};
 
-use super::plan::Plan;
+use super::planned::Plan;
 use super::{CampaignError, OpenStore};
 use crate::estimate::url_estimate::PairEstimate;
 use crate::sufficiency::strategy::language_model::Shown;

@@ -5,7 +5,7 @@
 //! it walks the tree and knows no part and no factor by name, so that a new one is shown everywhere once it
 //! stands here. What is printed multiplies and adds up to what URLs are ranked by, whatever the objective.
 
-use prospect_index::answer::{Answer, FailureKind, NO_ANSWER, ROBOTS};
+use prospect_index::fetch_outcome::{FailureKind, FetchOutcome, NO_ANSWER, ROBOTS};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known};
 use serde::Serialize;
@@ -360,8 +360,10 @@ fn fetch_state(known: &Known, retries: &Retries, url: UrlId) -> String {
         Fetch::Page { seq } => format!("crawled, as record {seq}"),
         Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
         Fetch::Failed { status: ROBOTS, .. } => "robots.txt forbids its fetch".to_owned(),
-        Fetch::Failed { status, .. } => match Answer::from(status) {
-            Answer::Failed(FailureKind::Denied) => format!("its fetch was denied, status {status}"),
+        Fetch::Failed { status, .. } => match FetchOutcome::from(status) {
+            FetchOutcome::Failed(FailureKind::Denied) => {
+                format!("its fetch was denied, status {status}")
+            }
             _ => format!("its fetch failed with status {status}"),
         },
         Fetch::Redirected { seq } => match known.pages.record(seq) {

@@ -13,7 +13,7 @@ use prospect_index::error::StoreError;
 use prospect_index::manifest::Epoch;
 use prospect_index::page_store::Known;
 
-use super::plan::Plan;
+use super::planned::Plan;
 use super::records::PastReader;
 use super::{CampaignError, OpenStore};
 use crate::estimate::cache::PlannerCache;

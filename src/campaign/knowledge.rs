@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use prospect_index::answer::{NO_ANSWER, ROBOTS};
+use prospect_index::fetch_outcome::{NO_ANSWER, ROBOTS};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::page_store::{Fetch, Known, NONE, for_each_fetch_time, for_each_text};
 use serde::Serialize;

@@ -24,6 +24,7 @@ pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;
 pub(crate) mod plan_course;
+pub mod planned;
 pub(crate) mod proposal;
 pub(crate) mod quality;
 pub(crate) mod query_explanation;

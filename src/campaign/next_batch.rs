@@ -3,7 +3,7 @@
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 
-use super::plan::Plan;
+use super::planned::Plan;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Pick;
 use crate::plan::polite_time::Makespan;

@@ -20,12 +20,12 @@ use prospect_index::error::StoreError;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::storage::{Checksum, FileEntry, Storage};
-use prospect_index::text_index::Refresh;
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::derived_cache::{DerivedCache, Lookup};
 use crate::campaign::identity::plan_id;
 use crate::campaign::kept_planner::KeptPlanner;
+use crate::campaign::planned::{Damage, Recomputed};
 use crate::campaign::reading::Prepared;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::cache::PlannerCache;
@@ -114,42 +114,6 @@ pub(super) struct Made {
     pub(super) cache: PlannerCache,
     pub(super) recomputed: Recomputed,
     pub(super) damaged: Vec<Damage>,
-}
-
-/// What was recomputed to plan for a workload.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Refreshed {
-    /// Served lists.
-    pub(crate) served: Refresh,
-    /// Pairs and models.
-    pub(crate) recomputed: Recomputed,
-    /// What of them was damaged.
-    pub(crate) damaged: Vec<Damage>,
-    /// Files of closed cycles that an older version wrote, and that were left unread.
-    pub(crate) unread: Vec<String>,
-}
-
-/// A derived structure that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Damage {
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// What is wrong with it.
-    pub(crate) what: String,
-}
-
-/// What was recomputed for scored pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Recomputed {
-    /// Nothing: it was in the store.
-    Nothing,
-    /// Pairs that a cycle has changed, by the models of the epoch; the others were in the store.
-    Changes,
-    /// Pairs, by the models of the epoch, which were in the store.
-    Pairs,
-    /// Models and pairs.
-    #[default]
-    All,
 }
 
 /// The scored pairs of a store for queries of the workload, given as indices. `within` tells by URL id what

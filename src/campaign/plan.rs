@@ -2,7 +2,6 @@
 
 use prospect_index::columns::Column;
 use prospect_index::manifest::{Epoch, InFlightFor, SegmentKind, StoredPlan};
-use prospect_index::page::UrlId;
 
 use serde::de::DeserializeOwned;
 
@@ -10,8 +9,7 @@ use super::changes::changes;
 use super::identity::plan_id;
 use super::kept_planner::KeptPlanner;
 use super::open_plans::older_plans;
-use super::pair_cache::Refreshed;
-use super::query_explanation::LearnedImprovability;
+use super::planned::{LearnedImprovability, Plan, Refreshed};
 use super::reading::Prepared;
 use super::records::pick_columns;
 use super::sufficiency::{self, PastSufficiency, StoreSufficiency};
@@ -19,52 +17,16 @@ use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
 use super::{CampaignError, OpenStore, Plannable, history, pair_cache, plan_course};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::{Batch, Pick};
-use crate::planner::choose::{Again, Choice, ChoiceInput, choose_from};
+use crate::planner::choose::{Again, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
 use crate::planner::expected_impact::{Lists, mean_frequency};
-use crate::planner::retries::Retries;
 use crate::planner::room::room;
 use crate::planner::settings::PlanSettings;
-use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
 
 /// Rows of a pool that are made ready to be written at once.
 const POOL_ROWS: usize = 100_000;
-
-/// A plan with everything it was made from.
-pub struct Plan {
-    /// Content hash of everything the plan depends on.
-    pub id: String,
-    /// The queries it was made for, merged.
-    pub(crate) workload: Workload,
-    /// What estimates rest on.
-    pub scored: ScoredPairs,
-    /// The batch, and how it came about.
-    pub choice: Choice,
-    /// Served lists of all queries.
-    pub served: ServedLists,
-    /// How much queries' lists can be improved, and what that is fitted on; none before anything is learned.
-    pub(crate) improvability: Option<LearnedImprovability>,
-    /// What was left out, since its fetch failed not long ago.
-    pub(crate) retries: Retries,
-    /// By URL id: what could be picked; empty for all that is not fetched.
-    pub(crate) within: Vec<bool>,
-    /// What was left to the open plans that it is made beside.
-    pub(crate) in_flight: Vec<UrlId>,
-    /// What it promises.
-    pub(crate) promised: OpenPlan,
-    /// Impact that its picks are expected to have, if all are fetched; none before anything was.
-    pub(crate) expected: Option<Both<ExpectedImpact>>,
-    /// What of it enters lists, if as many give a page as are expected to.
-    pub(crate) expected_to_come: Option<f64>,
-    /// The statistics epoch.
-    pub(crate) epoch: Epoch,
-    /// N and words under which it was scored.
-    pub(crate) statistics: prospect_index::bm25::CollectionStatistics,
-    /// What was recomputed.
-    pub(crate) refreshed: Refreshed,
-}
 
 /// Which open plans a plan is made beside: what is in flight of them is left to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

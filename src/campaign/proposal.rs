@@ -2,7 +2,8 @@
 
 use prospect_index::manifest::InFlightFor;
 
-use super::plan::{self, Plan, PlanRecord};
+use super::plan::{self, PlanRecord};
+use super::planned::Plan;
 use super::sufficiency::StoreSufficiency;
 use super::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;

@@ -4,11 +4,10 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use serde::Serialize;
 
-use super::plan::Plan;
+use super::planned::{LearnedImprovability, Plan};
 use crate::estimate::url_estimate::PairEstimate;
-use crate::evaluate::statistics::spearman;
 use crate::planner::cycle::PlannedPick;
-use crate::sketch::need::{Improvability, ImprovabilityFit, Needy, QueryOutcome, by_need};
+use crate::sketch::need::{Needy, by_need};
 use crate::workload::{Query, Workload};
 
 /// Schema of a [`QueryExplanation`] as JSON.
@@ -54,30 +53,6 @@ pub(crate) struct QueryExplanation {
     pub(crate) candidates: usize,
     /// Of them those with the best chance to be in its list for good.
     pub(crate) best_candidates: Vec<SketchEntry>,
-}
-
-/// The regression of improvability, and what it rests on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct LearnedImprovability {
-    /// The regression.
-    #[serde(flatten)]
-    pub(crate) fit: ImprovabilityFit,
-    /// Spearman's correlation of what it says of past queries with their new results; none where either is
-    /// the same for all.
-    pub(crate) rank_correlation: Option<f64>,
-    /// Past queries that it is fitted on.
-    pub(crate) outcomes: usize,
-}
-
-impl LearnedImprovability {
-    /// Of what was fitted on these outcomes.
-    pub(super) fn new(improvability: &Improvability, outcomes: &[QueryOutcome]) -> Option<Self> {
-        let said: Vec<f64> =
-            outcomes.iter().map(|outcome| improvability.of(outcome.mean_before)).collect();
-        let came: Vec<f64> = outcomes.iter().map(|outcome| outcome.new_results).collect();
-        let rank_correlation = spearman(&said, &came);
-        improvability.fitted().map(|fit| Self { fit, rank_correlation, outcomes: outcomes.len() })
-    }
 }
 
 /// A page of a sketch.

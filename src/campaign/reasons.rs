@@ -9,7 +9,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known};
 use prospect_index::words::{Analyzer, WordOptions, url_text};
 
-use crate::campaign::plan::Plan;
+use crate::campaign::planned::Plan;
 use crate::campaign::vectors::PlanVectors;
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::{Feature, FeatureRow};

@@ -6,7 +6,7 @@ use prospect_index::page::UrlId;
 use serde::Serialize;
 
 use super::budget::may;
-use crate::campaign::plan::Plan;
+use crate::campaign::planned::Plan;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;
 

@@ -17,9 +17,8 @@ use crate::campaign::explanation::{
 };
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside};
-use crate::campaign::query_explanation::{
-    Candidate, LearnedImprovability, QueryExplanation, SketchEntry,
-};
+use crate::campaign::planned::LearnedImprovability;
+use crate::campaign::query_explanation::{Candidate, QueryExplanation, SketchEntry};
 use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, records};

@@ -13,7 +13,7 @@ use super::Global;
 use super::hints::{NOBODYS, OURS, USERS, WayOut};
 use super::plain::{is_unsafe, plain, stdout};
 use crate::campaign::Refreshes;
-use crate::campaign::pair_cache::{Damage, Recomputed, Refreshed};
+use crate::campaign::planned::{Damage, Recomputed, Refreshed};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::ingest;
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use prospect_index::answer::{Answer, FailureKind};
+use prospect_index::fetch_outcome::{FailureKind, FetchOutcome};
 use prospect_index::manifest::Manifest;
 use prospect_index::page_store::{Fetch, Known};
 use prospect_index::store::Store;
@@ -102,8 +102,8 @@ impl Status {
         for url in known.urls.ids() {
             match known.pages.fetch(url) {
                 _ if known.pages.in_frontier(url) => status.frontier += 1,
-                Fetch::Failed { status: code, .. } => match Answer::from(code) {
-                    Answer::Failed(FailureKind::Denied) => status.denied += 1,
+                Fetch::Failed { status: code, .. } => match FetchOutcome::from(code) {
+                    FetchOutcome::Failed(FailureKind::Denied) => status.denied += 1,
                     _ => status.failed += 1,
                 },
                 Fetch::Redirected { .. } => status.moved += 1,

@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use prospect_index::answer::Answer;
+use prospect_index::fetch_outcome::FetchOutcome;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{FailedFetch, Fetch, Known};
@@ -268,7 +268,8 @@ fn is_imported(manifest: &Manifest, seq: u32) -> bool {
 /// Whether the first answer of each URL was a failure, by URL; and what became of those that had failed when
 /// they were asked again. Of a cycle the last answer counts: crawlers try again by themselves.
 fn answers(known: &Known, manifest: &Manifest) -> (Vec<FirstAnswer>, Answers) {
-    let failed = |failure: &&FailedFetch| Answer::from(failure.status) != Answer::Unchanged;
+    let failed =
+        |failure: &&FailedFetch| FetchOutcome::from(failure.status) != FetchOutcome::Unchanged;
     let failures = known.pages.failures().iter().filter(failed);
     let failures = failures.map(|failure| (failure.url, failure.seq, true));
     let pages = known.pages.pages_by_record().chain(known.pages.unchanged().iter().copied());

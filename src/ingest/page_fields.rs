@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use prospect_index::answer::ROBOTS;
+use prospect_index::fetch_outcome::ROBOTS;
 use prospect_index::limits;
 use prospect_index::page::PageRecord;
 use serde::de::value::MapAccessDeserializer;

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use prospect_index::answer::{Answer, NO_ANSWER};
+use prospect_index::fetch_outcome::{FetchOutcome, NO_ANSWER};
 use prospect_index::page::PageRecord;
 use serde::Serialize;
 
@@ -31,16 +31,16 @@ struct Link<'a> {
 /// # Errors
 /// Why there is none, by a stable name, and what there is.
 pub(crate) fn row(page: &PageRecord) -> Result<String, (&'static str, String)> {
-    let answer = page.status.map_or(Answer::Page, |status| match status {
-        0 => Answer::from(NO_ANSWER),
-        status => Answer::from(status),
+    let answer = page.status.map_or(FetchOutcome::Page, |status| match status {
+        0 => FetchOutcome::from(NO_ANSWER),
+        status => FetchOutcome::from(status),
     });
     let reason = match answer {
-        Answer::Page if page.title.is_empty() && page.text.trim().is_empty() => "no-text",
-        Answer::Page => return json(page),
-        Answer::Unchanged => "unchanged",
-        Answer::Moved => "moved",
-        Answer::Failed(_) => "failed",
+        FetchOutcome::Page if page.title.is_empty() && page.text.trim().is_empty() => "no-text",
+        FetchOutcome::Page => return json(page),
+        FetchOutcome::Unchanged => "unchanged",
+        FetchOutcome::Moved => "moved",
+        FetchOutcome::Failed(_) => "failed",
     };
     let status = page.status.map_or(String::new(), |status| format!(" (status {status})"));
     Err((reason, format!("{}{status}", page.url)))

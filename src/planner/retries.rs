@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
-use prospect_index::answer::{Answer, FailureKind};
+use prospect_index::fetch_outcome::{FailureKind, FetchOutcome};
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known};
@@ -124,13 +124,13 @@ impl Retries {
     /// one pass over the records.
     pub(crate) fn new(known: &Known, manifest: &Manifest) -> Self {
         let clock = CycleClock::new(manifest);
-        let temporary = Answer::Failed(FailureKind::Temporary);
+        let temporary = FetchOutcome::Failed(FailureKind::Temporary);
         // Of one URL in one cycle a failure counts once, however often a crawler tried.
         let mut seen: HashSet<(UrlId, u32)> = HashSet::new();
-        let mut passing: Vec<(UrlId, u32, Answer)> = Vec::new();
+        let mut passing: Vec<(UrlId, u32, FetchOutcome)> = Vec::new();
         for failure in known.pages.failures() {
-            let (answer, cycle) = (Answer::from(failure.status), clock.at(failure.seq));
-            let may_pass = answer == temporary || answer == Answer::Unchanged;
+            let (answer, cycle) = (FetchOutcome::from(failure.status), clock.at(failure.seq));
+            let may_pass = answer == temporary || answer == FetchOutcome::Unchanged;
             if may_pass && seen.insert((failure.url, cycle)) {
                 passing.push((failure.url, cycle, answer));
             }
@@ -144,7 +144,7 @@ impl Retries {
             came.entry(*url).and_modify(|last| *last = (*last).max(*seq));
         }
         let denials = known.pages.failures().iter();
-        let denials = denials.filter(|failed| Answer::from(failed.status) != temporary);
+        let denials = denials.filter(|failed| FetchOutcome::from(failed.status) != temporary);
         let denials = denials.map(|failed| (failed.seq, failed.url));
         let refused = denials.chain(known.pages.redirects().iter().copied());
         let refused = refused.filter(|(seq, url)| came.get(url).is_some_and(|last| seq > last));
@@ -158,7 +158,7 @@ impl Retries {
             of_host.entry(cycle).or_default().failed += u32::from(answer == temporary);
         }
         let others = known.pages.failures().iter();
-        let others = others.filter(|failure| Answer::from(failure.status) != temporary);
+        let others = others.filter(|failure| FetchOutcome::from(failure.status) != temporary);
         let others = others.map(|failure| (failure.seq, failure.url));
         let redirects = known.pages.redirects().iter().chain(known.pages.unchanged()).copied();
         for (seq, url) in others.chain(redirects).chain(known.pages.pages_by_record()) {
@@ -356,7 +356,7 @@ fn back_off(failures: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use prospect_index::answer::{NO_ANSWER, ROBOTS};
+    use prospect_index::fetch_outcome::{NO_ANSWER, ROBOTS};
     use prospect_index::manifest::CycleEntry;
 
     use super::*;

@@ -1,5 +1,4 @@
-//! Policies that plan each batch as `prospect plan` does: the same planner, over tables that are kept in
-//! memory and grow with the crawl.
+//! Policies that plan each batch as `prospect plan` does: the same planner, over tables in memory.
 
 use prospect_index::bm25::Scorer;
 
@@ -57,10 +56,9 @@ impl<'a> Planned<'a> {
             manifest.epoch = epoch;
             self.strings.forget_epoch();
         }
-        let PlanSettings { demand, bm25, .. } = self.planner.settings;
-        if demand == Demand::Lack {
+        if self.planner.settings.demand == Demand::Lack {
             let lack = self.lack.get_or_insert_with(|| RunningLack::new(self.crawled.web));
-            self.planner.lack = lack.now(&self.crawled, &text, bm25)?;
+            self.planner.lack = lack.now(&self.crawled, &text, self.planner.settings.bm25)?;
         }
         act(self, &scorer)
     }
@@ -127,8 +125,7 @@ impl CrawlPolicy for Planned<'_> {
     }
 
     fn replay(&mut self, most: usize, batch: &[Page]) -> Result<(), PolicyError> {
-        let learns = self.planner.settings.estimate.learns_from_picks();
-        let mut again = Vec::new();
+        let (learns, mut again) = (self.planner.settings.estimate.learns_from_picks(), Vec::new());
         self.take(most, &mut again, learns)?;
         let others = batch.strip_prefix(&*again).filter(|others| !learns || others.is_empty());
         let left = others.and_then(|others| self.waiting.checked_sub(others.len()));

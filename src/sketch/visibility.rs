@@ -58,11 +58,8 @@ impl FromStr for Visibility {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!(
-                "{text:?} is no visibility; there are top, log, geometric and, for another persistence below 1, geometric:0.9"
-            )
-        };
+        let there_are = "top, log, geometric and, for another persistence below 1, geometric:0.9";
+        let wrong = || format!("{text:?} is no visibility; there are {there_are}");
         match text.split_once(':') {
             None if text == "top" => Ok(Self::Top),
             None if text == "log" => Ok(Self::Log),

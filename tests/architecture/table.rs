@@ -55,7 +55,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
 
 const RECORDS: &[&str] = &[
     "prospect::contained",
-    "prospect_index::answer",
+    "prospect_index::fetch_outcome",
     "prospect_index::fetch_time",
     "prospect_index::limits",
     "prospect_index::page",
@@ -76,7 +76,7 @@ const ESTIMATE: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
-    "prospect_index::answer",
+    "prospect_index::fetch_outcome",
     "prospect_index::link_context",
     "prospect_index::bm25",
     "prospect_index::error",
@@ -115,7 +115,7 @@ const PLANNER: &[&str] = &[
     "prospect::estimate",
     "prospect::plan",
     "prospect::results",
-    "prospect_index::answer",
+    "prospect_index::fetch_outcome",
     "prospect_index::link_context",
     "prospect_index::bm25",
     "prospect_index::error",

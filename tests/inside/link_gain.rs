@@ -4,7 +4,8 @@ use prospect_index::ingest::ingest_all;
 use prospect_index::page::{Outlink, PageRecord};
 
 use crate::campaign::OpenStore;
-use crate::campaign::plan::{Beside, Plan, plan};
+use crate::campaign::plan::{Beside, plan};
+use crate::campaign::planned::Plan;
 use crate::estimate::features::match_rule::MatchRule;
 use crate::estimate::settings::ImpactReading;
 use crate::planner::settings::{Demand, PlanSettings};

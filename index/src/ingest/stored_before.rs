@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::answer::{Answer, UNCHANGED};
 use crate::error::StoreError;
+use crate::fetch_outcome::{FetchOutcome, UNCHANGED};
 use crate::fetch_time;
 use crate::page::UrlId;
 use crate::page_store::{Known, for_each_fetch_time};
@@ -103,12 +103,12 @@ impl StoredRecords {
 
 impl Given {
     /// Of a record with this answer and status, of a page with what it says.
-    pub(super) fn of(answer: Answer, status: u16, page: impl FnOnce() -> Digest) -> Self {
+    pub(super) fn of(answer: FetchOutcome, status: u16, page: impl FnOnce() -> Digest) -> Self {
         match answer {
-            Answer::Page => Self::Page(page()),
-            Answer::Unchanged => Self::Unchanged,
-            Answer::Moved => Self::Moved,
-            Answer::Failed(_) => Self::Failed(status),
+            FetchOutcome::Page => Self::Page(page()),
+            FetchOutcome::Unchanged => Self::Unchanged,
+            FetchOutcome::Moved => Self::Moved,
+            FetchOutcome::Failed(_) => Self::Failed(status),
         }
     }
 }

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::answer::{Answer, FailureKind};
+use crate::fetch_outcome::{FailureKind, FetchOutcome};
 use crate::frontier::{NgramSegments, View};
 use crate::manifest::{CycleEntry, PSEUDO_CYCLES, StoredPlan};
 use crate::ngram::{NgramQuery, Scratch};
@@ -44,7 +44,8 @@ fn record((number, links, status): &Fetched) -> PageRecord {
 
 /// Whether a URL whose fetch failed so may give a page later.
 fn is_tried_again(status: u16) -> bool {
-    matches!(status, 0 | 304) || Answer::from(status) == Answer::Failed(FailureKind::Temporary)
+    matches!(status, 0 | 304)
+        || FetchOutcome::from(status) == FetchOutcome::Failed(FailureKind::Temporary)
 }
 
 /// What the crawl was, as plainly as it can be said.

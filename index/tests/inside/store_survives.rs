@@ -12,12 +12,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::answer::NO_ANSWER;
 use crate::bm25::{Bm25, Scorer, Scores};
 use crate::check::check;
 use crate::columns::Column;
 use crate::columns::{ColumnType, Schema};
 use crate::error::StoreError;
+use crate::fetch_outcome::NO_ANSWER;
 use crate::frontier::{NgramSegments, View};
 use crate::ingest::{Committed, IngestSession, prepare};
 use crate::manifest::{FORMAT, SegmentKind};

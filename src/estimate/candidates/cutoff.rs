@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use prospect_index::answer::Answer;
+use prospect_index::fetch_outcome::FetchOutcome;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -131,7 +131,8 @@ impl EpochStart {
         let fetched = (0..end_seq).filter_map(|seq| pages.record(seq).map(|(url, _)| url));
         let all = pages.failures();
         let (before, since) = all.split_at(all.partition_point(|failure| failure.seq < end_seq));
-        let lost = before.iter().filter(|failure| Answer::from(failure.status).leaves_frontier());
+        let lost =
+            before.iter().filter(|failure| FetchOutcome::from(failure.status).leaves_frontier());
         let lost = lost.map(|failure| failure.url);
         let all = pages.redirects();
         let (moved, moved_since) = all.split_at(all.partition_point(|(seq, _)| *seq < end_seq));

@@ -14,7 +14,7 @@ use std::collections::{HashSet, VecDeque};
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 
-use prospect_index::answer::Answer;
+use prospect_index::fetch_outcome::FetchOutcome;
 use prospect_index::limits;
 use prospect_index::page::PageRecord;
 use url::Url;
@@ -307,7 +307,7 @@ impl HeldLinks {
 
     /// Gives a fetched page the links that are held for it; tells what was cut.
     fn join(&mut self, record: &mut PageRecord) -> Vec<(&'static str, u32)> {
-        let is_page = |status| status > 0 && Answer::from(status) == Answer::Page;
+        let is_page = |status| status > 0 && FetchOutcome::from(status) == FetchOutcome::Page;
         let Ok(url) = Url::parse(&record.url) else { return Vec::new() };
         if self.links.is_empty() || !record.status.is_none_or(is_page) {
             return Vec::new();

@@ -4,7 +4,7 @@
 //! only by the time of the next one, which is a day later after a failure that may pass, else the interval of the entry: so
 //! entries that are as they were in the dump before are known again.
 
-use prospect_index::answer::ROBOTS;
+use prospect_index::fetch_outcome::ROBOTS;
 use prospect_index::fetch_time;
 
 use super::super::record::page_url;

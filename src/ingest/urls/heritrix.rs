@@ -3,7 +3,7 @@
 //! A status below 0 is of Heritrix: no answer, or what it decided itself. What it never tried (0, out of its scope or
 //! quota) is left out.
 
-use prospect_index::answer::ROBOTS;
+use prospect_index::fetch_outcome::ROBOTS;
 
 use super::super::record::page_url;
 use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord, not_one};

@@ -104,7 +104,7 @@ fn json_lines() {
             "jsonl https://c.test/",
             "jsonl https://e.test/",
             "jsonl https://f.test/",
-            &format!("jsonl https://g.test/ {}", prospect_index::answer::ROBOTS),
+            &format!("jsonl https://g.test/ {}", prospect_index::fetch_outcome::ROBOTS),
             "jsonl https://h.test/ 404",
             "8: invalid-record",
             "9: invalid-json",
@@ -162,7 +162,7 @@ fn dumps_of_a_crawldb() {
             "_pst_=exception(16), lastModified=0: Http code=403\n \tnutch.protocol.code=403",
         ),
     ];
-    let robots = format!("crawldb https://c.test/ {}", prospect_index::answer::ROBOTS);
+    let robots = format!("crawldb https://c.test/ {}", prospect_index::fetch_outcome::ROBOTS);
     check(
         &dump.concat(),
         &[
@@ -205,7 +205,8 @@ fn the_log_of_heritrix() {
         "broken\n".to_owned(),
     ];
     let time = "2026-11-23T10:00:00.123Z";
-    let robots = format!("heritrix https://a.test/3 {} {time}", prospect_index::answer::ROBOTS);
+    let robots =
+        format!("heritrix https://a.test/3 {} {time}", prospect_index::fetch_outcome::ROBOTS);
     check(
         &log.concat(),
         &[

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospect_index::answer::Answer;
+use prospect_index::fetch_outcome::FetchOutcome;
 use prospect_index::limits;
 use prospect_index::page::{Outlink, PageRecord};
 use url::Url;
@@ -56,7 +56,7 @@ impl Taste for PageTaste {
     fn wants_body(&self, head: &[u8]) -> bool {
         match HttpResponse::parse(head) {
             Some(response) => {
-                let is_page = Answer::from(response.status) == Answer::Page;
+                let is_page = FetchOutcome::from(response.status) == FetchOutcome::Page;
                 is_page && Media::of(response.fields.get("content-type")) != Media::Other
             }
             None => method(head).is_none(),
@@ -178,14 +178,14 @@ impl Page {
                 .bad(BadReason::InvalidRecord, "a response without an HTTP head".to_owned());
         };
         self.record.status = Some(response.status);
-        let answer = Answer::from(response.status);
-        let location = response.fields.get("location").filter(|_| answer == Answer::Moved);
+        let answer = FetchOutcome::from(response.status);
+        let location = response.fields.get("location").filter(|_| answer == FetchOutcome::Moved);
         let to = location.and_then(|location| self.url.join(location).ok()).filter(is_web);
         let to = to.filter(|to| to.as_str().len() <= limits::BOUNDS.url_bytes);
         if let Some(to) = to {
             return self.moved(to);
         }
-        if answer != Answer::Page {
+        if answer != FetchOutcome::Page {
             return self.done();
         }
         let found = self.document(response.fields.get("content-type"), &response.body(), record);
@@ -201,7 +201,9 @@ impl Page {
     /// URL's is that page.
     fn revisit(mut self, record: &Record) -> Found {
         // Redirects and errors have equal bodies, too.
-        let is_other = |status| !matches!(Answer::from(status), Answer::Page | Answer::Unchanged);
+        let is_other = |status| {
+            !matches!(FetchOutcome::from(status), FetchOutcome::Page | FetchOutcome::Unchanged)
+        };
         if HttpResponse::parse(&record.block).is_some_and(|response| is_other(response.status)) {
             return self.response(record);
         }
@@ -229,7 +231,7 @@ impl Page {
         self.record = PageRecord { url, fetched_at, ..record };
         self.cuts = cuts;
         let status = self.record.status.unwrap_or_default();
-        let to = location.filter(|_| Answer::from(status) == Answer::Moved);
+        let to = location.filter(|_| FetchOutcome::from(status) == FetchOutcome::Moved);
         let to = to.and_then(|to| self.url.join(&to).ok()).filter(is_web);
         Some(match to.filter(|to| to.as_str().len() <= limits::BOUNDS.url_bytes) {
             Some(to) => self.moved(to),

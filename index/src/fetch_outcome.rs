@@ -11,7 +11,7 @@ pub const ROBOTS: u16 = 1_001;
 
 /// What a fetch came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum FetchOutcome {
     /// A page.
     Page,
     /// The page that was fetched before is still what it was.
@@ -36,15 +36,15 @@ pub enum FailureKind {
 /// Told by an HTTP status, [`NO_ANSWER`], [`ROBOTS`], or 0 where a page came and nothing else is known.
 ///
 /// ```
-/// use prospect_index::answer::{Answer, FailureKind, NO_ANSWER};
+/// use prospect_index::fetch_outcome::{FetchOutcome, FailureKind, NO_ANSWER};
 ///
-/// assert_eq!(Answer::from(200), Answer::Page);
-/// assert_eq!(Answer::from(304), Answer::Unchanged);
-/// assert_eq!(Answer::from(410), Answer::Failed(FailureKind::Permanent));
-/// assert_eq!(Answer::from(429), Answer::Failed(FailureKind::Temporary));
-/// assert_eq!(Answer::from(NO_ANSWER), Answer::Failed(FailureKind::Temporary));
+/// assert_eq!(FetchOutcome::from(200), FetchOutcome::Page);
+/// assert_eq!(FetchOutcome::from(304), FetchOutcome::Unchanged);
+/// assert_eq!(FetchOutcome::from(410), FetchOutcome::Failed(FailureKind::Permanent));
+/// assert_eq!(FetchOutcome::from(429), FetchOutcome::Failed(FailureKind::Temporary));
+/// assert_eq!(FetchOutcome::from(NO_ANSWER), FetchOutcome::Failed(FailureKind::Temporary));
 /// ```
-impl From<u16> for Answer {
+impl From<u16> for FetchOutcome {
     fn from(status: u16) -> Self {
         match status {
             0 | 200..300 | MOVED_HERE => Self::Page,
@@ -59,7 +59,7 @@ impl From<u16> for Answer {
     }
 }
 
-impl Answer {
+impl FetchOutcome {
     /// Whether its URL leaves the frontier: there is a page, or asking again is in vain or not wanted.
     pub fn leaves_frontier(self) -> bool {
         match self {
