@@ -333,6 +333,11 @@ fn a_page_that_has_moved_for_good_is_in_lists_by_its_new_address_only() {
     assert!(lists[2].contains(&form) && lists[2].contains(&url(3)), "{:?}", lists[2]);
     let told = done(&["explain", "--store", text(&store), &url(2)]).stdout;
     assert!(told.contains(&renamed), "{told}");
+    // What all pages of a section are told to be, which say other things, is one of them at most.
+    let section = "https://site.example/section".to_owned();
+    let told = [5, 6, 7].map(|page| asked(record(page, 1), section.clone(), url(page)));
+    let counts = site.ingest(told.into_iter(), &[]);
+    assert_eq!((&counts["counts"]["replaced"], &counts["pages"]), (&json!(1), &json!(41)));
     // As it is told once more, nothing happens.
     let counts = site.ingest([asked(record(2, 1), renamed, url(2))].into_iter(), &[]);
     assert_eq!(counts["stored"], false, "{counts}");

@@ -252,7 +252,7 @@ pub struct IngestCounts {
     pub moved: u64,
     /// Records among them that say that a page is what it was, or bring it as it was.
     pub unchanged: u64,
-    /// Pages that replaced a stored one, of their URL or of one that has moved to it.
+    /// Stored pages that others took the place of, of their URL or of one that theirs has moved to.
     pub replaced: u64,
     /// Records of one URL within this ingest: the last wins.
     pub repeated: u64,
@@ -428,7 +428,8 @@ impl IngestSession {
         let last = last.map_or(0, |cycle| cycle.first_seq);
         let cycle = manifest.plans.first().map_or(last, |oldest| oldest.first_seq);
         match (page.record.answer(), self.known.pages.fetch(url)) {
-            (FetchOutcome::Page, Fetch::Page { .. }) => true,
+            // What has moved had been a page before.
+            (FetchOutcome::Page, Fetch::Page { .. } | Fetch::Redirected { .. }) => true,
             // Tries before the one that brought it.
             (_, Fetch::Page { seq }) => seq >= cycle || self.is_unchanged_since(url, cycle),
             (FetchOutcome::Moved, Fetch::Redirected { seq }) => seq >= cycle,
@@ -468,7 +469,7 @@ impl IngestSession {
             let has = Has { text: !page.record.text.is_empty(), links: !page.links.is_empty() };
             self.added.insert(url, has);
             let digest = page.digest();
-            has_moved = requested.is_some_and(|old| self.has_moved(old, url, &page, digest));
+            has_moved = requested.is_some_and(|old| self.has_moved(old, url, &page, digest.text));
             let is_stored = self.known.pages.page_seq(url).is_some_and(|old| old < self.first_seq);
             let is_same = !has_moved && is_stored && self.stored.get(&url) == Some(&digest);
             // A score that is another one is worth to be stored.
@@ -483,7 +484,10 @@ impl IngestSession {
             }
         }
         let status = if has_moved { MOVED_HERE } else { page.record.stored_status() };
-        self.count(&page, url, has_moved);
+        self.count(&page, url);
+        if let Some(moved) = requested.filter(|_| has_moved) {
+            self.count_replaced(moved);
+        }
         self.known.pages.note(url, seq, status, requested);
         for PreparedLink { target, anchor, around } in page.links {
             let to = self.id(&target);
@@ -528,18 +532,27 @@ impl IngestSession {
 
     /// Whether the page of a URL that was asked for has moved for good to another, whose page this is: it says what that
     /// did, or its address differs by the scheme or `www` alone. One that leads elsewhere today, as to a form that asks for
-    /// a name, has not.
-    fn has_moved(&self, old: UrlId, to: UrlId, page: &PreparedPage, digest: Digest) -> bool {
-        let Some(seq) = self.known.pages.page_seq(old).filter(|_| old != to) else { return false };
-        let said = if seq < self.first_seq {
-            self.stored.get(&old).copied()
-        } else {
-            let place = self.digests.0.binary_search(&seq);
-            place.ok().map(|at| self.digests.1[at])
-        };
-        let is_same = said.is_some_and(|said| said.text == digest.text);
+    /// a name, has not; nor one of many that are told to be one page, which says something else.
+    fn has_moved(&self, old: UrlId, to: UrlId, page: &PreparedPage, text: u64) -> bool {
+        let is_page = |url| self.known.pages.page_seq(url).is_some();
+        if old == to || page.record.part || !is_page(old) {
+            return false;
+        }
+        let says_it = |url| self.text_of(url) == Some(text);
+        let is_same = says_it(old) && (!is_page(to) || says_it(to));
         let [old, to] = [old, to].map(|url| url::without_scheme_and_www(self.known.urls.url(url)));
         is_same && !page.record.text.is_empty() || old == to
+    }
+
+    /// What the page of a URL says, if there is one and that is known.
+    fn text_of(&self, url: UrlId) -> Option<u64> {
+        let seq = self.known.pages.page_seq(url)?;
+        let (seqs, digests) = &self.digests;
+        let said = match seqs.binary_search(&seq) {
+            Ok(at) => Some(&digests[at]),
+            Err(_) => self.stored.get(&url).filter(|_| seq < self.first_seq),
+        };
+        said.map(|digest| digest.text)
     }
 
     /// Whether an earlier ingest stored this record. What came in this one without a time may be older or newer, so that
@@ -695,7 +708,7 @@ impl IngestSession {
         self.known.urls.insert(&url.canonical, &url.given)
     }
 
-    fn count(&mut self, page: &PreparedPage, url: UrlId, has_moved: bool) {
+    fn count(&mut self, page: &PreparedPage, url: UrlId) {
         self.counts.records += 1;
         self.counts.links += page.links.len() as u64;
         for (&limit, &times) in &page.cuts {
@@ -707,10 +720,15 @@ impl IngestSession {
             FetchOutcome::Moved => return self.counts.moved += 1,
             FetchOutcome::Failed(_) => return self.counts.failed += 1,
         }
+        self.count_replaced(url);
+    }
+
+    /// Counts that another page takes the place of that of a URL, if there is one.
+    fn count_replaced(&mut self, url: UrlId) {
         match self.known.pages.page_seq(url) {
             Some(seq) if seq >= self.first_seq => self.counts.repeated += 1,
             Some(_) => self.counts.replaced += 1,
-            None => self.counts.replaced += u64::from(has_moved),
+            None => {}
         }
     }
 

@@ -71,8 +71,8 @@
 //!
 //! A segment is written once and never changed; the number in its name is the generation, which
 //! counts commits. A record has a `fetch_seq`, its place in the order of all records, and belongs
-//! to a *cycle*, a run of `fetch_seq`. A page fetched again does not change the older record: it
-//! marks it as superseded from its own `fetch_seq` on, so that the store as of any `fetch_seq` can
+//! to a *cycle*, a run of `fetch_seq`. A page fetched again, or at the URL that it has moved to, does not change the older
+//! record: it marks it as superseded from its own `fetch_seq` on, so that the store as of any `fetch_seq` can
 //! be seen.
 //!
 //! # How a commit works

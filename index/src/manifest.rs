@@ -27,7 +27,7 @@
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 //! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
-//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them; plans, pools and outcomes tell what pages lead to, and closed plans what theirs led to; plans, open and closed, whether their chances were learned |
+//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them; plans, pools and outcomes tell what pages lead to, and closed plans what theirs led to; plans, open and closed, whether their chances were learned; status 1002 is of a page that another one has moved to |
 
 mod listed;
 

@@ -1,4 +1,4 @@
-//! URLs: the canonical spelling its host and registrable domain.
+//! URLs: the canonical spelling, its host and registrable domain.
 //!
 //! Canonical means: parsed as WHATWG prescribes, fragment dropped, query kept, hex digits of
 //! escapes in upper case, unreserved characters decoded, those that no URL may have in its path or query (RFC 3986) escaped,

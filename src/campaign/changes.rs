@@ -15,6 +15,7 @@ use prospect_index::visits::{Visit, visits};
 use super::{CampaignError, OpenStore};
 use crate::estimate::change_rate::{ChangeHistory, Interval, VisitedPage};
 use crate::estimate::url_parts::{SiteLevel, file_type};
+use crate::planner::cycle::page_by;
 use crate::planner::retries::CycleClock;
 use crate::planner::revisits::{Changes, ChangingPage};
 
@@ -52,9 +53,11 @@ pub(crate) fn changes(open: &OpenStore, within: &[bool]) -> Result<Changes, Camp
     let mut places: HashMap<UrlId, usize> = HashMap::new();
     let (mut urls, mut history) = (Vec::new(), ChangeHistory::default());
     for (visit, &time) in visits.iter().zip(&times.of_visits) {
-        let url = visit.url;
+        // A page that has moved is the one that it was.
+        let url = page_by(&known.pages, visit.url);
+        let Some(first) = known.pages.first_seq(url) else { continue };
         // What there was before the page was gone is another page.
-        if known.pages.first_seq(url).is_none_or(|first| visit.seq < first) {
+        if url == visit.url && visit.seq < first {
             continue;
         }
         let Some(&page) = places.get(&url) else {

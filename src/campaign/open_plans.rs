@@ -93,6 +93,8 @@ impl Answers {
             Some(PickState::Changed | PickState::Unchanged) if pick.pool != Pool::Revisit => {
                 PickState::Fetched
             }
+            // The page that it led to is not another one than it had.
+            Some(PickState::LedToNew) if pick.pool == Pool::Revisit => PickState::Redirected,
             found => found.unwrap_or(PickState::Unknown),
         };
         (state, last)

@@ -28,7 +28,7 @@ use super::{CampaignError, OpenStore};
 use crate::estimate::features::page_ranks::urls_before;
 use crate::estimate::settings::ImpactReading;
 use crate::plan::explore::Pool;
-use crate::planner::cycle::current_epoch;
+use crate::planner::cycle::{current_epoch, page_by};
 use crate::planner::expected_impact::askings;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::sufficiency::assess::{
@@ -341,7 +341,7 @@ fn is_planned(open: &OpenStore, seqs: &Range<u32>) -> Result<bool, StoreError> {
     let (mut all, mut planned) = (0, 0);
     for (_, url) in pages {
         all += 1;
-        planned += usize::from(picks.contains(&url));
+        planned += usize::from(picks.contains(&page_by(&open.known.pages, url)));
     }
     Ok(all > 0 && 10 * planned >= 9 * all)
 }

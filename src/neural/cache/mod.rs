@@ -16,34 +16,6 @@ use super::{NeuralError, PairModel, QualityModel};
 
 /// A quality model whose scores are remembered by text. What is not yet written is written when it
 /// is dropped; [`Cached::flush`] says whether that works.
-///
-/// ```
-/// use prospect::neural::{Cached, NeuralError, QualityModel};
-///
-/// /// Takes long texts for good ones.
-/// struct Length;
-///
-/// impl QualityModel for Length {
-/// #     fn name(&self) -> &str {
-/// #         "length"
-/// #     }
-/// #     fn fingerprint(&self) -> &str {
-/// #         "00000000000000000000000000000001"
-/// #     }
-///     fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
-///         Ok(texts.iter().map(|text| -1.0 / (1.0 + text.len() as f64)).collect())
-///     }
-/// }
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let dir = tempfile::tempdir()?;
-/// # let directory = dir.path();
-/// let model = Cached::open(directory, &Length)?;
-/// assert_eq!(model.score(&["", "abc"])?, [-1.0, -0.25]);
-/// assert_eq!(model.score(&["abc"])?, [-0.25]); // remembered
-/// # Ok(())
-/// # }
-/// ```
 pub(crate) struct Cached<'a> {
     model: &'a dyn QualityModel,
     memory: ScoreMemory,
