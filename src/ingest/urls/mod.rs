@@ -39,7 +39,7 @@ pub(crate) struct UrlRecord {
     pub(crate) url: String,
     /// Whether it is that of another sitemap, which is to be fetched first, and of no page.
     pub(crate) is_sitemap: bool,
-    /// Status of its fetch, 0 where no server answered, or one of [`prospect_index::answer`]; none where the file
+    /// Status of its fetch, 0 where no server answered, or one of [`prospect_index::fetch_outcome`]; none where the file
     /// tells of no fetch.
     pub(crate) status: Option<u16>,
     /// When it was fetched.
