@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::kept_planner::KeptPlanner;
 use super::open_plans::OpenBatch;
-use super::plan::settings;
+use super::plan_course::settings;
 use super::records;
 use super::settle::{Settled, Today, settle};
 use super::tables::{OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, STAYS};

@@ -3,8 +3,6 @@
 use prospect_index::columns::Column;
 use prospect_index::manifest::{Epoch, InFlightFor, SegmentKind, StoredPlan};
 
-use serde::de::DeserializeOwned;
-
 use super::changes::changes;
 use super::identity::plan_id;
 use super::kept_planner::KeptPlanner;
@@ -236,17 +234,6 @@ fn most_urls(
         open.plannable(within.to_vec(), &settings.scope, plans)?;
     let again = !settings.selection.revisit.is_none();
     Ok(room(&open.known, &within, again, settings, &in_flight))
-}
-
-/// The settings of an open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.
-///
-/// # Errors
-/// Another version made the plan, with settings that this one does not know.
-pub(crate) fn settings<T: DeserializeOwned>(plan: &StoredPlan) -> Result<T, CampaignError> {
-    serde_json::from_value(plan.settings.clone()).map_err(|error| CampaignError::OtherVersion {
-        plan: plan.id.clone(),
-        what: error.to_string(),
-    })
 }
 
 /// What is stored of a plan.

@@ -3,6 +3,20 @@
 use std::ops::Range;
 
 use prospect_index::manifest::{ClosedPlan, CycleEntry, Manifest, SegmentEntry, StoredPlan};
+use serde::de::DeserializeOwned;
+
+use super::CampaignError;
+
+/// The settings of an open plan, or as much of them as `T` asks for: [`PlanSettings`](crate::planner::settings::PlanSettings) are all.
+///
+/// # Errors
+/// Another version made the plan, with settings that this one does not know.
+pub(crate) fn settings<T: DeserializeOwned>(plan: &StoredPlan) -> Result<T, CampaignError> {
+    serde_json::from_value(plan.settings.clone()).map_err(|error| CampaignError::OtherVersion {
+        plan: plan.id.clone(),
+        what: error.to_string(),
+    })
+}
 
 /// An open plan by its id.
 pub(crate) fn open_plan<'m>(manifest: &'m Manifest, id: &str) -> Option<&'m StoredPlan> {

@@ -318,19 +318,20 @@ fn streamed_from(manifest: &Manifest, plan: &str) -> Option<u32> {
     cycle.streamed.then_some(first_seq)
 }
 
-/// New pages that picks of all closed cycles brought.
+/// Picks of all closed cycles of which something became, and the pages that came by them.
 ///
 /// # Errors
 /// A segment is damaged.
-pub(super) fn fetched_picks(
+pub(super) fn reported_picks(
     store: &Store,
     pages: &PageTable,
 ) -> Result<HashSet<UrlId>, StoreError> {
     let mut picks = HashSet::new();
     for segment in store.manifest().segments_of(SegmentKind::Outcomes) {
         each_outcome(store, segment, &["url_id", "planned", "state"], |row| {
-            if row.id(1) == 1 && row.state(2)?.is_new_page() {
-                picks.insert(page_by(pages, UrlId(row.id(0))));
+            if row.id(1) == 1 && row.state(2)? != PickState::Unknown {
+                let url = UrlId(row.id(0));
+                picks.extend([url, page_by(pages, url)]);
             }
             Ok(())
         })?;

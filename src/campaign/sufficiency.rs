@@ -28,7 +28,7 @@ use super::{CampaignError, OpenStore};
 use crate::estimate::features::page_ranks::urls_before;
 use crate::estimate::settings::ImpactReading;
 use crate::plan::explore::Pool;
-use crate::planner::cycle::{current_epoch, page_by};
+use crate::planner::cycle::current_epoch;
 use crate::planner::expected_impact::askings;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::sufficiency::assess::{
@@ -333,15 +333,17 @@ fn frontier(open: &OpenStore, next: &NextBatch<'_>, seqs: &Range<u32>) -> Fronti
     Frontier { waiting, discovered: new.map(|at| UrlId(at as u32)).filter(may).count() }
 }
 
-/// Whether the pages that these records brought were picks of plans, but for a tenth. Of the newest pages those of open
+/// Whether the pages that these records brought came by picks of plans, but for a tenth. Of the newest pages those of open
 /// plans are none yet.
 fn is_planned(open: &OpenStore, seqs: &Range<u32>) -> Result<bool, StoreError> {
-    let picks = records::fetched_picks(&open.store, &open.known.pages)?;
-    let pages = open.known.pages.pages_by_record().filter(|(seq, _)| seqs.contains(seq));
+    let pages = &open.known.pages;
+    let picks = records::reported_picks(&open.store, pages)?;
+    let asked: HashMap<u32, UrlId> = pages.redirects().iter().copied().collect();
     let (mut all, mut planned) = (0, 0);
-    for (_, url) in pages {
+    for (seq, url) in pages.pages_by_record().filter(|(seq, _)| seqs.contains(seq)) {
         all += 1;
-        planned += usize::from(picks.contains(&page_by(&open.known.pages, url)));
+        let asked = asked.get(&seq).unwrap_or(&url);
+        planned += usize::from(picks.contains(asked) || picks.contains(&url));
     }
     Ok(all > 0 && 10 * planned >= 9 * all)
 }

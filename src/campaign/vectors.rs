@@ -10,7 +10,7 @@ use prospect_index::derived::{DERIVED, Derived};
 use prospect_index::page_store::{Known, for_each_title};
 use prospect_index::vectors::VectorTable;
 
-use crate::campaign::{CampaignError, OpenStore, plan};
+use crate::campaign::{CampaignError, OpenStore, plan_course};
 use crate::estimate::features::similarity::{Embeddings, StringRows, url_text};
 use crate::neural::Embedder;
 use crate::neural::text_vectors::{EmbeddingModel, add, fill, missing};
@@ -169,7 +169,7 @@ impl OpenStore {
     /// Removes vectors of models that neither an open plan nor the next one has.
     fn remove_others(&self, model: &EmbeddingModel) -> Result<(), CampaignError> {
         let (storage, plans) = (self.store.storage(), &self.store.manifest().plans);
-        let settings = |stored| plan::settings::<PlanSettings>(stored).ok();
+        let settings = |stored| plan_course::settings::<PlanSettings>(stored).ok();
         let open: Vec<EmbeddingModel> =
             plans.iter().filter_map(settings).filter_map(|settings| settings.embedding).collect();
         for name in storage.list(DERIVED)? {

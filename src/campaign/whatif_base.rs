@@ -15,6 +15,7 @@ use crate::campaign::changes::changes;
 use crate::campaign::identity::plan_id;
 use crate::campaign::pair_cache::Made;
 use crate::campaign::plan::{self, PlanRecord};
+use crate::campaign::plan_course;
 use crate::campaign::planned::Refreshed;
 use crate::campaign::reading::{Prepared, Reading};
 use crate::campaign::records;
@@ -203,7 +204,7 @@ pub(crate) fn open_plan(
     open: &OpenStore,
 ) -> Result<(PlanSettings, Workload, Vec<bool>), CampaignError> {
     let stored = open.store.manifest().plans.last().cloned().ok_or(CampaignError::NoPlan)?;
-    let settings: PlanSettings = plan::settings(&stored)?;
+    let settings: PlanSettings = plan_course::settings(&stored)?;
     let workload = records::workload(&open.store, &stored.id)?;
     let mut within = Vec::new();
     if settings.within.is_some() {

@@ -6,6 +6,7 @@ use super::Global;
 use super::output::{Failure, say};
 use crate::campaign::open_plans::older_plans;
 use crate::campaign::plan::{self, Beside};
+use crate::campaign::plan_course;
 use crate::campaign::planned::Plan;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::planner::budget_share::BudgetShare;
@@ -34,7 +35,7 @@ pub(super) fn plan(
     if let Some(newest) = plans.last().filter(|_| beside == Beside::Others) {
         let urls = plannable(open, within, settings, older.len())?;
         settings.selection.budget = share.of(urls);
-        if plan::settings::<PlanSettings>(newest).is_ok_and(|made| made == *settings) {
+        if plan_course::settings::<PlanSettings>(newest).is_ok_and(|made| made == *settings) {
             let plan = plan::plan(open, workload, within, settings, beside)?;
             if plan.id == newest.id {
                 tell(share, urls, global);

@@ -11,7 +11,7 @@ use super::plain::stdout;
 use super::{Global, status};
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::open_plans::OpenBatch;
-use crate::campaign::plan;
+use crate::campaign::plan_course;
 use crate::planner::outcome::PickCounts;
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::Quantity;
@@ -61,7 +61,7 @@ fn plans(store: &Store) -> Result<Vec<Logged>, Failure> {
     for batch in OpenBatch::all(store, &known)? {
         let counts: PickCounts = batch.states.iter().copied().collect();
         let mut logged = ClosedCycle::default();
-        let settings = plan::settings::<PlanSettings>(&batch.plan).ok();
+        let settings = plan_course::settings::<PlanSettings>(&batch.plan).ok();
         if let Some(settings) = settings {
             let places = settings.places();
             let expected = history::expected_of_open(store, &known.pages, &batch, places)?;

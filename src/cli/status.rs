@@ -15,7 +15,7 @@ use super::output::{self, Failure};
 use super::plain::stdout;
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::open_plans::OpenBatch;
-use crate::campaign::plan;
+use crate::campaign::plan_course;
 use crate::campaign::sufficiency::PastSufficiency;
 use crate::planner::outcome::OpenCounts;
 use crate::planner::retries::{Retries, WaitCounts};
@@ -246,6 +246,6 @@ fn print_sums(out: &mut dyn Write, when: &str, cycles: &[(f64, f64)]) -> io::Res
 /// The places of lists: those of the newest open plan, or of plans where nothing else is said.
 pub(super) fn places(store: &Store) -> Places {
     let open = store.manifest().plans.last();
-    let settings = open.and_then(|open| plan::settings::<PlanSettings>(open).ok());
+    let settings = open.and_then(|open| plan_course::settings::<PlanSettings>(open).ok());
     settings.unwrap_or_else(|| PlanSettings::new(0)).places()
 }

@@ -143,10 +143,17 @@ struct Group {
 /// URLs that count for the same groups.
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {
-    /// Those of the frontier.
-    frontier: usize,
-    /// Others.
-    others: usize,
+    /// Those of the frontier, others that are new, and pages that may be fetched again.
+    sizes: [usize; 3],
+}
+
+/// How many of the sizes of a class count: those of the frontier, of all that is new, or all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(usize)]
+enum Counted {
+    Frontier = 1,
+    New = 2,
+    All = 3,
 }
 
 /// How many URLs of a group a cap lets through.
@@ -186,14 +193,15 @@ pub(crate) struct CapGroups {
 impl CapGroups {
     /// The groups of a `frontier`.
     pub(crate) fn new(caps: Caps, frontier: &[UrlId], so_far: SoFar<'_>) -> Self {
-        Self::with_others(caps, frontier, &[], so_far, 0)
+        Self::with_others(caps, [frontier, &[], &[]], so_far, 0)
     }
 
-    /// The groups of URLs with estimates, and of others that are `welcome`, for a batch of `budget`.
+    /// The groups of URLs with estimates, and of pages that may be fetched `again`, for a batch of `budget`: no share holds
+    /// a new URL back for the sake of such a page.
     pub(crate) fn of(
         caps: Caps,
         urls: &[UrlEstimate],
-        welcome: impl Iterator<Item = UrlId>,
+        again: impl Iterator<Item = UrlId>,
         so_far: SoFar<'_>,
         budget: usize,
     ) -> Self {
@@ -202,19 +210,13 @@ impl CapGroups {
             let ids = if url.is_welcome() { &mut frontier } else { &mut others };
             ids.push(url.url);
         }
-        frontier.extend(welcome);
-        Self::with_others(caps, &frontier, &others, so_far, budget)
+        let again: Vec<UrlId> = again.collect();
+        Self::with_others(caps, [&frontier, &others, &again], so_far, budget)
     }
 
-    /// The groups of a `frontier`, and of `others`: no share bends to let them in, nor is there one for
-    /// their sake, while the frontier fills the batch of `budget`.
-    fn with_others(
-        caps: Caps,
-        frontier: &[UrlId],
-        others: &[UrlId],
-        so_far: SoFar<'_>,
-        budget: usize,
-    ) -> Self {
+    /// The groups of a frontier, of others, and of pages that may be fetched again: no share bends to let any of these in,
+    /// nor is there one for their sake, while those before them fill the batch of `budget`.
+    fn with_others(caps: Caps, urls: [&[UrlId]; 3], so_far: SoFar<'_>, budget: usize) -> Self {
         let level = match (caps.per_site, caps.site_share, so_far.site_level) {
             (None, None, _) => SiteLevel::Host,
             (_, _, Some(level)) => level,
@@ -241,12 +243,17 @@ impl CapGroups {
             of_url: Vec::new(),
             within: Vec::new(),
         };
-        let [sites, all_sites] = new.number(frontier, others, so_far, level);
-        let sites = if frontier.len() < budget { all_sites } else { sites };
+        let sites = new.number(urls, so_far, level);
+        let mut so_many = 0;
+        let filled = urls.iter().take_while(|urls| {
+            so_many += urls.len();
+            so_many < budget
+        });
+        let sites = sites[filled.count().min(2)];
         if new.share().is_some() && sites < FEWEST_SITES {
             let so_far = SoFar { site_level: Some(level), ..so_far };
             let caps = Caps { site_share: None, ..caps };
-            return Self::with_others(caps, frontier, others, so_far, budget);
+            return Self::with_others(caps, urls, so_far, budget);
         }
         new
     }
@@ -256,18 +263,12 @@ impl CapGroups {
         self.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare)
     }
 
-    /// Makes the groups. Returns how many sites the frontier has, and how many it has with the others, where a share is set.
-    fn number(
-        &mut self,
-        frontier: &[UrlId],
-        others: &[UrlId],
-        so_far: SoFar<'_>,
-        level: SiteLevel,
-    ) -> [usize; 2] {
+    /// Makes the groups. Returns how many sites the first of these have, the first two, and all, where a share is set.
+    fn number(&mut self, all: [&[UrlId]; 3], so_far: SoFar<'_>, level: SiteLevel) -> [usize; 3] {
         let SoFar { urls, fetched, queues, in_flight, .. } = so_far;
         let no_queues = Queues::default();
         let queues = queues.unwrap_or(&no_queues);
-        let Some(&(smallest, _)) = self.kinds.first() else { return [0; 2] };
+        let Some(&(smallest, _)) = self.kinds.first() else { return [0; 3] };
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
@@ -277,8 +278,8 @@ impl CapGroups {
         let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
         self.of_url = vec![0; urls.len()];
         let share = self.share();
-        let mut sites = [0; 2];
-        for (ids, is_frontier) in [(frontier, true), (others, false)] {
+        let mut sites = [0; 3];
+        for (kind, ids) in all.into_iter().enumerate() {
             for (&id, part) in ids.iter().zip(parts.of(ids)) {
                 let part = part as usize;
                 if of_part.len() <= part {
@@ -293,11 +294,10 @@ impl CapGroups {
                     })
                 });
                 self.of_url[id.index()] = class;
-                let Class { frontier, others } = &mut self.classes[class as usize];
-                *(if is_frontier { frontier } else { others }) += 1;
+                self.classes[class as usize].sizes[kind] += 1;
             }
             let so_far = self.groups.iter().filter(|group| Some(group.kind) == share).count();
-            sites[usize::from(!is_frontier)] = so_far;
+            sites[kind] = so_far;
         }
         for (&id, kind) in
             in_flight.iter().flat_map(|id| (0..self.kinds.len()).map(move |kind| (id, kind)))
@@ -312,7 +312,7 @@ impl CapGroups {
             }
         }
         self.order_classes();
-        let Some(share) = share else { return [0; 2] };
+        let Some(share) = share else { return [0; 3] };
         let mut site_of: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
             // The site of a fetched page may be in the frontier by other hosts only.
@@ -368,23 +368,34 @@ impl CapGroups {
     /// No pick yet of a batch of `budget` URLs.
     pub(crate) fn counter(&self, budget: usize) -> CapCounter<'_> {
         let mut left = self.limits(budget, 0);
-        if self.share().is_some() && self.most(&left, false) < budget {
+        if self.share().is_some() && self.most(&left, Counted::Frontier) < budget {
             let whole = self.limits(budget, usize::MAX);
-            let possible = budget.min(self.most(&whole, true));
+            let possible = |counted| budget.min(self.most(&whole, counted));
+            let (new, all) = (possible(Counted::New), possible(Counted::All));
             // The others count only where there is no other way to fill the batch.
-            let all = self.most(&whole, false) < possible;
-            let (mut low, mut high) = (0, budget.saturating_add(self.in_flight));
-            while low + 1 < high {
-                let middle = usize::midpoint(low, high);
-                if self.most(&self.limits(budget, middle), all) < possible {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
+            let is_full = possible(Counted::Frontier) == new;
+            let counted = if is_full { Counted::Frontier } else { Counted::New };
+            let mut least = self.least(budget, new, counted);
+            if new < all {
+                least = least.max(self.least(budget, all, Counted::All));
             }
-            left = self.limits(budget, high);
+            left = self.limits(budget, least);
         }
         CapCounter { groups: self, left }
+    }
+
+    /// Fewest URLs that any site may have at least, so that a batch of `budget` can have so many of those that are counted.
+    fn least(&self, budget: usize, urls: usize, counted: Counted) -> usize {
+        let (mut low, mut high) = (0, budget.saturating_add(self.in_flight));
+        while low + 1 < high {
+            let middle = usize::midpoint(low, high);
+            if self.most(&self.limits(budget, middle), counted) < urls {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high
     }
 
     /// By group: most URLs of it in a batch of `budget`, where a site may have `least` in any case.
@@ -407,15 +418,15 @@ impl CapGroups {
         if most == usize::MAX { most } else { most.saturating_sub(group.in_flight) }
     }
 
-    /// URLs that a batch can have under limits by group, with `all` also of the others, if it takes of one class after
-    /// the other what they let through: the most there can be where greedy is optimal, else half of that at least.
-    fn most(&self, limits: &[usize], all: bool) -> usize {
+    /// URLs of those that are counted that a batch can have under limits by group, if it takes of one class after the
+    /// other what they let through: the most there can be where greedy is optimal, else half of that at least.
+    fn most(&self, limits: &[usize], counted: Counted) -> usize {
         let mut left = limits.to_vec();
         let mut sum = 0;
         for &class in &self.order {
-            let Class { frontier, others } = self.classes[class as usize];
+            let Class { sizes } = self.classes[class as usize];
             let within = self.within(class);
-            let size = frontier + if all { others } else { 0 };
+            let size: usize = sizes[..counted as usize].iter().sum();
             let taken = within.iter().fold(size, |most, &group| most.min(left[group as usize]));
             for &group in within {
                 left[group as usize] -= taken;
@@ -430,7 +441,7 @@ impl CapGroups {
         if self.kinds.is_empty() {
             return usize::MAX;
         }
-        self.most(&self.limits(usize::MAX, usize::MAX), true)
+        self.most(&self.limits(usize::MAX, usize::MAX), Counted::All)
     }
 
     fn name<'a>(
@@ -664,7 +675,7 @@ mod tests {
         let so_far = SoFar { site_level: Some(SiteLevel::Domain), ..SoFar::start(&urls) };
         let (known, others, large) = (&ids[..20], &ids[20..30], &ids[30..]);
         let of = |frontier: &[UrlId], others: &[UrlId]| {
-            CapGroups::with_others(TWENTIETH, frontier, others, so_far, 32)
+            CapGroups::with_others(TWENTIETH, [frontier, others, &[]], so_far, 32)
         };
         let all = of(&ids, &[]);
         assert_eq!(taken_of(&all, &ids, 32), [30, 1, 1]);

@@ -19,6 +19,8 @@ pub(crate) mod revisits;
 pub(crate) mod robots;
 pub(crate) mod served_gain;
 
+use std::collections::HashSet;
+
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
@@ -142,6 +144,7 @@ pub(crate) fn select_whole(
         let behind = batch.ranking[offered..].iter().map(|url| url.url).collect();
         batch.explore(offered, draws, (behind, None), settings, (&counter, so_far.urls));
     }
+    batch.fill(revisits, settings, counter);
     batch
 }
 
@@ -171,6 +174,7 @@ pub(crate) fn select_from(
                 let behind = (behind, Some(&order));
                 batch.explore(offered, draws, behind, settings, (&counter, so_far.urls));
             }
+            batch.fill(revisits, settings, counter);
             return batch;
         }
         looked_at = looked_at.saturating_mul(LOOKED_AT);
@@ -257,6 +261,32 @@ impl Batch {
                 pick(at, url, members.pool(member), draw.chance(member))
             }),
         );
+    }
+
+    /// Gives places that no new URL could be drawn for to the best pages that are not picked.
+    fn fill(
+        &mut self,
+        revisits: &[Revisit],
+        settings: &SelectionSettings,
+        mut counter: CapCounter<'_>,
+    ) {
+        if settings.revisit.is_none() || self.picks.len() >= settings.budget {
+            return;
+        }
+        for drawn in self.picks.iter().filter(|pick| pick.pool.is_drawn()) {
+            // A draw keeps to the caps.
+            let _ = counter.take(drawn.estimate.url);
+        }
+        let again = self.picks.iter().filter(|pick| pick.pool == Pool::Revisit);
+        let picked: HashSet<UrlId> = again.map(|pick| pick.estimate.url).collect();
+        for revisit in revisits.iter().filter(|revisit| !picked.contains(&revisit.url)) {
+            if self.picks.len() == settings.budget {
+                return;
+            }
+            if counter.take(revisit.url).is_ok() {
+                self.picks.push(revisit.pick());
+            }
+        }
     }
 }
 
@@ -471,6 +501,45 @@ mod tests {
             let picked = batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
             let picked: String = picked.map(|url| url.rsplit('/').next().unwrap()).collect();
             assert_eq!(picked, expected, "{revisit:?} {budget}");
+        }
+    }
+
+    /// Story: of a tenth for re-visits three quarters were, since these came from more sites than the new URLs, and the share of
+    /// a site held those back; and where nothing was left to explore, its places were empty.
+    #[test]
+    fn pages_fetched_again_take_no_place_from_new_urls_and_leave_none_empty() {
+        let large = (0..20).map(|at| format!("https://large{}.test/{at}", at % 2));
+        let names: Vec<String> =
+            (0..18).map(|at| format!("https://small{at}.test/")).chain(large).collect();
+        let estimates: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1.0)).collect();
+        let (mut urls, ranking) = frontier(&estimates);
+        let again: Vec<Revisit> = (0..60)
+            .map(|at| {
+                let url = urls.insert(&format!("https://old{}.test/{at}", at % 30), "");
+                revisit(url, 0.5, f64::from(60 - at))
+            })
+            .collect();
+        let share = RevisitShare::Share(0.1);
+        for (new, explore, revisit, expected) in [
+            (38, 0.0, share, (27, 3)),
+            (38, 0.2, share, (27, 3)),
+            (38, 0.0, RevisitShare::Auto, (30, 0)),
+            (0, 0.2, share, (0, 30)),
+            (0, 0.2, RevisitShare::Auto, (0, 30)),
+            // All that there are, though they are of two sites.
+            (38, 0.0, RevisitShare::Share(0.01), (30, 0)),
+        ] {
+            let settings = SelectionSettings { explore, revisit, ..SelectionSettings::new(30) };
+            for whole in [true, false] {
+                let (new, so_far) = (&ranking[..new], SoFar::start(&urls));
+                let batch = if whole {
+                    select_whole(new.to_vec(), &again, so_far, &settings)
+                } else {
+                    select_from(new, &again, so_far, &settings)
+                };
+                let found = (batch.picks.len() - batch.revisits(), batch.revisits());
+                assert_eq!(found, expected, "{} {explore} {revisit:?}", new.len());
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Args, Drawn};
 use crate::campaign::OpenStore;
 use crate::campaign::assessment::{Assessment, Judgements};
 use crate::campaign::evidence::evidence;
-use crate::campaign::plan;
+use crate::campaign::plan_course;
 use crate::campaign::planned::Plan;
 use crate::cli::Global;
 use crate::cli::model::{Others, embed};
@@ -135,7 +135,7 @@ fn all_of(queries: &[Query]) -> Vec<usize> {
 /// The model that the newest open plan was made with.
 fn of_plan(open: &OpenStore) -> Option<EmbeddingModel> {
     let newest = open.store.manifest().plans.last()?;
-    plan::settings::<PlanSettings>(newest).ok()?.embedding
+    plan_course::settings::<PlanSettings>(newest).ok()?.embedding
 }
 
 /// Wordings by place of the assessed query; where several queries are one, those of the first.

@@ -19,6 +19,7 @@ use super::export;
 use crate::campaign::assessment::{Assessment, Decision};
 use crate::campaign::knowledge::Exported;
 use crate::campaign::plan::{self, Beside};
+use crate::campaign::plan_course;
 use crate::campaign::planned::Plan;
 use crate::campaign::sufficiency::{StoreSufficiency, compatible};
 use crate::campaign::{CampaignError, OpenStore};
@@ -190,7 +191,7 @@ fn assess(
     let manifest = open.store.manifest();
     let newest = manifest.plans.last();
     let mut settings = newest
-        .and_then(|newest| plan::settings::<PlanSettings>(newest).ok())
+        .and_then(|newest| plan_course::settings::<PlanSettings>(newest).ok())
         .unwrap_or_else(|| PlanSettings::new(BUDGET));
     (settings.within, settings.embedding) = (None, None);
     settings.scope = open.scope()?;
