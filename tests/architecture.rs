@@ -132,17 +132,25 @@ fn crates_of(file: &str) -> BTreeSet<String> {
     names
 }
 
-/// Every file of both packages with what it uses, tests left out.
-fn files() -> Vec<(String, Found)> {
+/// Every file of both packages with its text.
+fn texts() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for folder in ["src", "index/src"] {
         walk(&root().join(folder), &mut files);
     }
     files.sort();
-    let mut found: Vec<(String, Found)> = Vec::new();
+    let mut texts = Vec::with_capacity(files.len());
     for path in files {
         let file = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
-        let text = std::fs::read_to_string(&path).unwrap();
+        texts.push((file, std::fs::read_to_string(&path).unwrap()));
+    }
+    texts
+}
+
+/// Every file of both packages with what it uses, tests left out.
+fn files() -> Vec<(String, Found)> {
+    let mut found: Vec<(String, Found)> = Vec::new();
+    for (file, text) in texts() {
         let paths = source::paths(&text, &module_of(&file), &crates_of(&file));
         found.push((file, paths));
     }
@@ -245,15 +253,9 @@ fn the_on_disk_side_depends_on_nothing_clever() {
 
 #[test]
 fn unsafe_code_is_in_one_file() {
-    let mut files = Vec::new();
-    for folder in ["src", "index/src"] {
-        walk(&root().join(folder), &mut files);
-    }
     let mut found = BTreeSet::new();
-    for path in files {
-        let text = std::fs::read_to_string(&path).unwrap();
+    for (file, text) in texts() {
         if !source::lines_with(&text, &["unsafe", "unsafe_code"]).is_empty() {
-            let file = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
             found.insert(file);
         }
     }
@@ -385,13 +387,8 @@ const CLOSURE_LINES: usize = 3;
 
 #[test]
 fn what_takes_more_than_three_lines_is_a_function_and_no_closure_with_a_name() {
-    let mut files = Vec::new();
-    for folder in ["src", "index/src"] {
-        walk(&root().join(folder), &mut files);
-    }
     let mut long = Vec::new();
-    for file in &files {
-        let text = std::fs::read_to_string(file).expect("a source file");
+    for (file, text) in texts() {
         let lines: Vec<&str> = text.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             let indent = line.len() - line.trim_start().len();
@@ -405,7 +402,7 @@ fn what_takes_more_than_three_lines_is_a_function_and_no_closure_with_a_name() {
             };
             let length = 1 + lines[at..].iter().take_while(|line| !ends(line)).count();
             if length > CLOSURE_LINES {
-                long.push(format!("{}:{}", file.display(), at + 1));
+                long.push(format!("{file}:{}", at + 1));
             }
         }
     }
@@ -414,19 +411,14 @@ fn what_takes_more_than_three_lines_is_a_function_and_no_closure_with_a_name() {
 
 #[test]
 fn no_two_public_types_have_one_name() {
-    let mut files = Vec::new();
-    for folder in ["src", "index/src"] {
-        walk(&root().join(folder), &mut files);
-    }
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for file in &files {
-        let text = std::fs::read_to_string(file).expect("a source file");
+    for (file, text) in texts() {
         for line in text.lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             if let ["pub", "struct" | "enum" | "trait" | "type", name, ..] = words[..] {
                 let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
                 let name = name.split(|letter| !is_of_name(letter)).next().unwrap_or_default();
-                places.entry(name.to_owned()).or_default().push(file.display().to_string());
+                places.entry(name.to_owned()).or_default().push(file.clone());
             }
         }
     }
@@ -436,19 +428,12 @@ fn no_two_public_types_have_one_name() {
 
 #[test]
 fn little_is_public() {
-    let mut files = Vec::new();
-    for folder in ["src", "index/src"] {
-        walk(&root().join(folder), &mut files);
-    }
     let is_public = |line: &&str| {
         let mut words = line.split_whitespace().filter(|word| !matches!(*word, "async" | "unsafe"));
         let kinds = ["fn", "struct", "enum", "trait", "const", "type", "static"];
         words.next() == Some("pub") && words.next().is_some_and(|word| kinds.contains(&word))
     };
-    let public = |file: &PathBuf| {
-        std::fs::read_to_string(file).expect("a source file").lines().filter(is_public).count()
-    };
-    let found: usize = files.iter().map(public).sum();
+    let found: usize = texts().iter().map(|(_, text)| text.lines().filter(is_public).count()).sum();
     assert!(
         found <= MOST_PUBLIC,
         "{found} items are public, more than {MOST_PUBLIC}. Is the new one for people outside? `pub(crate)` is \

@@ -4,10 +4,10 @@
 pub const NO_ANSWER: u16 = 1_000;
 /// Status of a fetch whose answer is that the page is what it was.
 pub(crate) const UNCHANGED: u16 = 304;
-/// Status of a page that another one has moved to for good: the URL that was asked for had a page, and this is it.
-pub(crate) const MOVED_HERE: u16 = 1_002;
 /// Status of a fetch that was not made, since robots.txt forbids it.
 pub const ROBOTS: u16 = 1_001;
+/// Status of a page that another one has moved to for good: the URL that was asked for had a page, and this is it.
+pub(crate) const MOVED_HERE: u16 = 1_002;
 
 /// What a fetch came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -428,7 +428,7 @@ impl IngestSession {
         let last = last.map_or(0, |cycle| cycle.first_seq);
         let cycle = manifest.plans.first().map_or(last, |oldest| oldest.first_seq);
         match (page.record.answer(), self.known.pages.fetch(url)) {
-            // What has moved had been a page before.
+            // What leads elsewhere now may have been a page before: a log of that time has no text of it.
             (FetchOutcome::Page, Fetch::Page { .. } | Fetch::Redirected { .. }) => true,
             // Tries before the one that brought it.
             (_, Fetch::Page { seq }) => seq >= cycle || self.is_unchanged_since(url, cycle),

@@ -18,6 +18,7 @@ use crate::estimate::url_parts::{SiteLevel, file_type};
 use crate::planner::cycle::page_by;
 use crate::planner::retries::CycleClock;
 use crate::planner::revisits::{Changes, ChangingPage};
+use crate::planner::within::may;
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -82,10 +83,10 @@ pub(crate) fn changes(open: &OpenStore, within: &[bool]) -> Result<Changes, Camp
     }
     (history.spells, history.now, history.usual) = (times.spells, times.now, times.usual);
     let pages = urls.into_iter().zip(history.fit());
-    let may = |page: &ChangingPage| within.get(page.url.index()).is_none_or(|may| *may);
+    let is_within = |page: &ChangingPage| may(within, page.url);
     let page =
         |(url, change)| ChangingPage { url, change, inlinks: known.links.inlinks(url, u32::MAX) };
-    Ok(Changes { pages: pages.map(page).filter(may).collect(), horizon: times.horizon })
+    Ok(Changes { pages: pages.map(page).filter(is_within).collect(), horizon: times.horizon })
 }
 
 /// When visits were, in days or cycles.

@@ -63,6 +63,7 @@ use crate::estimate::EstimateError;
 use crate::planner::retries::Retries;
 use crate::planner::scope::{Scope, ScopeError};
 use crate::planner::spellings::UnderWay;
+use crate::planner::within::may;
 use crate::workload::Workload;
 
 /// Why a cycle cannot go on.
@@ -329,9 +330,8 @@ impl OpenStore {
 
     /// URLs of the frontier that may be planned, where `within` tells by URL id which may; empty for all.
     pub(crate) fn frontier_within(&self, within: &[bool]) -> usize {
-        let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
-        let known = &self.known;
-        known.urls.ids().filter(|id| known.pages.in_frontier(*id) && may(id)).count()
+        let Known { urls, pages, .. } = &self.known;
+        urls.ids().filter(|&id| pages.in_frontier(id) && may(within, id)).count()
     }
 
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store

@@ -8,6 +8,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Pick;
 use crate::plan::polite_time::Makespan;
 use crate::planner::settings::PlanSettings;
+use crate::planner::within::may;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::visibility::Places;
 use crate::workload::Query;
@@ -34,7 +35,7 @@ pub(crate) struct NextBatch<'a> {
 impl NextBatch<'_> {
     /// Whether a URL could be picked.
     pub(crate) fn may_pick(&self, url: UrlId) -> bool {
-        self.within.get(url.index()).is_none_or(|may| *may)
+        may(self.within, url)
     }
 
     /// How long a polite crawler takes for it.

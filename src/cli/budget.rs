@@ -1,7 +1,5 @@
 //! A budget that is given as a share: of the URLs that may be planned now.
 
-use prospect_index::page::UrlId;
-
 use super::Global;
 use super::output::{Failure, say};
 use crate::campaign::open_plans::older_plans;
@@ -68,9 +66,4 @@ fn plannable(
 ) -> Result<usize, CampaignError> {
     let plannable = open.plannable(within.to_vec(), &settings.scope, plans)?;
     Ok(open.frontier_within(&plannable.within))
-}
-
-/// Whether a list of what may be planned, which is empty if all may, has a URL.
-pub(super) fn may(within: &[bool], id: UrlId) -> bool {
-    within.get(id.index()).is_none_or(|may| *may)
 }

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use prospect_index::page::UrlId;
 use serde::Serialize;
 
-use super::budget::may;
 use crate::campaign::planned::Plan;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;
+use crate::planner::within::may;
 
 /// What most URLs of the frontier are left out for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -96,13 +96,13 @@ fn meant(key: &str, names: &[(&'static str, &[&str])]) -> Option<&'static str> {
 }
 
 /// Whether this name, misspelt, may be what is written.
-fn is_near(name: &str, written: &str) -> bool {
+pub(crate) fn is_near(name: &str, written: &str) -> bool {
     let most = name.len() / LEAST_LETTERS;
     strsim::osa_distance(name, written) <= most.min(2)
 }
 
 /// A name without case and what joins words.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -22,7 +22,7 @@ pub(crate) mod html;
 pub(crate) mod input;
 pub(crate) mod json_array;
 mod jsonl;
-mod keys;
+pub(crate) mod keys;
 pub(crate) mod lines;
 pub(crate) mod links;
 mod page_fields;

@@ -363,10 +363,7 @@ mod tests {
                     (0..9).filter(|i| set >> i & 1 == 1).map(|i| ranking[i]).collect();
                 let ids: Vec<UrlId> = urls.ids().collect();
                 let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
-                let mut counter = groups.counter(4);
-                let fits = members.len() <= 4
-                    && members.iter().all(|member| counter.take(member.url).is_ok());
-                if fits {
+                if members.len() <= 4 && fits(&groups, &members, 4) {
                     best = best.max(members.iter().map(|member| member.estimate).sum());
                 }
             }
@@ -374,9 +371,9 @@ mod tests {
         }
     }
 
-    /// Whether ten URLs at most pass no cap.
-    fn fits(groups: &CapGroups, set: &[UrlEstimate]) -> bool {
-        let mut counter = groups.counter(10);
+    /// Whether URLs of a batch of `budget` pass no cap.
+    fn fits(groups: &CapGroups, set: &[UrlEstimate], budget: usize) -> bool {
+        let mut counter = groups.counter(budget);
         set.iter().all(|member| counter.take(member.url).is_ok())
     }
 
@@ -407,7 +404,7 @@ mod tests {
                 let batch = select(&ranking, so_far, &settings);
                 let picked: Vec<UrlEstimate> =
                     batch.picks.iter().map(|pick| pick.estimate).collect();
-                assert!(fits(&groups, &picked), "{picked:?}");
+                assert!(fits(&groups, &picked, 10), "{picked:?}");
                 if explore > 0.0 {
                     continue;
                 }
@@ -416,7 +413,7 @@ mod tests {
                 for set in 0..1u32 << 10 {
                     let members = (0..10).filter(|i| set >> i & 1 == 1).map(|i| ranking[i]);
                     let members: Vec<UrlEstimate> = members.collect();
-                    if members.len() <= 4 && fits(&groups, &members) {
+                    if members.len() <= 4 && fits(&groups, &members, 10) {
                         best = best.max(members.iter().map(|member| member.estimate).sum());
                     }
                 }

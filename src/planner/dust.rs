@@ -209,7 +209,7 @@ impl<'a> Host<'a> {
         let stem = |address: &str| stem(&all, address);
         let is_itself =
             |one: &&&Answered<'_>| one.target.is_none_or(|target| stem(one.url) == stem(target));
-        let mut stems: HashMap<u64, BTreeSet<Option<u64>>> = HashMap::new();
+        let mut stems: HashMap<u64, BTreeSet<u64>> = HashMap::new();
         for one in answered.iter().filter(is_itself) {
             let stems = stems.entry(one.text).or_default();
             if stems.len() < MESSAGE_PAGES {
@@ -321,9 +321,10 @@ fn hash(ignored: &Ignored, address: &str) -> u64 {
 }
 
 /// A hash of an address up to its parameters, in lower case.
-fn stem(ignored: &Ignored, address: &str) -> Option<u64> {
+fn stem(ignored: &Ignored, address: &str) -> u64 {
     let key = ignored.key(address).to_lowercase();
-    key.split(['?', ';']).next().map(|stem| xxh3_64(stem.as_bytes()))
+    let end = key.find(['?', ';']).unwrap_or(key.len());
+    xxh3_64(&key.as_bytes()[..end])
 }
 
 #[cfg(test)]

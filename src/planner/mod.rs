@@ -31,6 +31,7 @@ pub mod scope;
 pub mod settings;
 pub(crate) mod spellings;
 pub(crate) mod stays;
+pub(crate) mod within;
 
 use crate::estimate::EstimateError;
 

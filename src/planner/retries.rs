@@ -19,6 +19,8 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known};
 use serde::Serialize;
 
+use super::within::may;
+
 /// Failures of a URL that may pass, until nobody believes it.
 pub(crate) const TRIES: u32 = 4;
 /// URLs of a host that fail in a cycle, and none that does not, before the host is taken to be at fault.
@@ -192,10 +194,9 @@ impl Retries {
 
     /// Where nothing of what may be planned is free, goes on to when the first comes back.
     fn go_on(&mut self, known: &Known, within: &[bool]) {
-        let may = |url: &UrlId| within.get(url.index()).is_none_or(|may| *may);
         let mut first: Option<u32> = None;
         let frontier = known.urls.ids().filter(|&url| known.pages.in_frontier(url));
-        for url in frontier.filter(may) {
+        for url in frontier.filter(|&url| may(within, url)) {
             match self.until(url, known.urls.host(url)) {
                 Some(until) if until > self.now => {
                     first = Some(first.map_or(until, |first| first.min(until)));

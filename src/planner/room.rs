@@ -4,6 +4,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 
 use super::settings::PlanSettings;
+use super::within::may;
 
 /// URLs of the frontier, and of the fetched pages as well if a plan may ask `again`, that `settings` have room for beside
 /// those that are in flight. `within` says by URL whether it may be planned; empty for all.
@@ -15,11 +16,10 @@ pub(crate) fn room(
     in_flight: &[UrlId],
 ) -> usize {
     let PlanSettings { selection, queues, .. } = settings;
-    let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
     let may_come =
         |id: &UrlId| known.pages.in_frontier(*id) || again && known.pages.page_seq(*id).is_some();
     let ids = known.urls.ids().filter(may_come);
-    let frontier: Vec<UrlId> = ids.filter(may).collect();
+    let frontier: Vec<UrlId> = ids.filter(|id| may(within, *id)).collect();
     selection.caps.most_urls(&frontier, &known.urls, queues, in_flight)
 }
 

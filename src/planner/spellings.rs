@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::retries::{Retries, Wait};
+use super::within::may;
 use crate::estimate::url_parts::{file_type, path};
 
 /// A rule for all hosts.
@@ -350,13 +351,11 @@ impl Spellings {
         within: &[bool],
         under_way: &UnderWay<'_>,
     ) -> Option<UrlId> {
-        let may = |id: &UrlId| {
-            known.pages.in_frontier(*id) && within.get(id.index()).copied().unwrap_or(true)
-        };
+        let is_within = |id: &UrlId| known.pages.in_frontier(*id) && may(within, *id);
         let answered = alike.clone().filter(|id| self.has_answered(known, *id));
         let answered = answered.min_by_key(|id| known.pages.page_seq(*id).is_none());
         let asked = || alike.clone().find(|id| under_way.in_flight.contains(id));
-        let to_plan = || best_to_plan(known, alike.clone().filter(may), under_way.retries);
+        let to_plan = || best_to_plan(known, alike.clone().filter(is_within), under_way.retries);
         answered.or_else(asked).or_else(to_plan)
     }
 
@@ -499,7 +498,7 @@ mod tests {
         let in_flight = &UnderWay::new(in_flight, &retries);
         for at in (0..5).map(UrlId) {
             let stand_in = spellings.stand_in(known, at, &within, in_flight);
-            let may = within.get(at.index()).copied().unwrap_or(true);
+            let may = may(&within, at);
             let is_known = !known.pages.in_frontier(at);
             assert!(!may || is_known || stand_in.is_some() != expected[at.index()], "{at:?}");
         }

@@ -8,9 +8,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::fields::{DOCUMENT, URL, plain};
+use super::fields::{DOCUMENT, URL};
 use super::text::open_records;
 use super::{WorkloadError, shown};
+use crate::ingest::keys::plain;
 
 /// URLs by document id, as they are written.
 #[derive(Clone, Debug, Default)]

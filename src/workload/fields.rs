@@ -4,6 +4,7 @@
 //! exports of search logs.
 
 use super::Query;
+use crate::ingest::keys::{is_near, plain};
 
 /// Names of a part, the first that a record has counts; without case and what joins words.
 type Names = &'static [&'static str];
@@ -24,8 +25,6 @@ const LIKE_FREQUENCY: Names = &[
     "searchvolume",
     "numsearches",
 ];
-/// Names of so many letters may be misspelt in one, and in two from twice as many.
-const LEAST_LETTERS: usize = 4;
 /// Ids of documents: `ir_datasets`, BEIR, TREC, ClueWeb22.
 pub(super) const DOCUMENT: Names =
     &["docid", "docno", "documentid", "corpusid", "clueweb22id", "id"];
@@ -111,15 +110,4 @@ pub(super) fn unread_frequency<'a>(names: impl Iterator<Item = &'a str>) -> Opti
         let is_like = LIKE_FREQUENCY.contains(&name.as_str());
         is_like || FREQUENCY.iter().any(|known| is_near(known, &name))
     })
-}
-
-/// Whether a known name, misspelt, may be what is written.
-fn is_near(known: &str, written: &str) -> bool {
-    let most = (known.len() / LEAST_LETTERS).min(2);
-    strsim::osa_distance(known, written) <= most
-}
-
-/// A name without case and what joins words.
-pub(super) fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -7,8 +7,9 @@ use prospect_index::url;
 use serde_json::Value;
 
 use super::doc_urls::text_of;
-use super::fields::{DOCUMENT, GRADE, QID, plain};
+use super::fields::{DOCUMENT, GRADE, QID};
 use super::{DocUrls, ListLines, WorkloadError, open_list, shown};
+use crate::ingest::keys::plain;
 
 /// One judged page.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use crate::ingest::{SourceItem, SourceOptions, open, open_reader};
+use crate::ingest::{PageSource, SourceItem, SourceOptions, open, open_reader};
 
 const HTML: &str = "Content-Type: text/html\r\n";
 
@@ -33,12 +33,18 @@ fn page(number: usize) -> Vec<u8> {
 fn items(bytes: &[u8]) -> Vec<SourceItem> {
     let reader = Box::new(Cursor::new(bytes.to_vec()));
     let mut source = open_reader("crawl.warc", reader, &SourceOptions::default()).unwrap();
+    all(&mut *source, 7)
+}
+
+/// All items of a source, in batches of so many at most.
+fn all(source: &mut dyn PageSource, most: usize) -> Vec<SourceItem> {
     let mut items = Vec::new();
     loop {
-        let batch = source.next_batch(7).unwrap();
+        let batch = source.next_batch(most).unwrap();
         if batch.is_empty() {
             return items;
         }
+        assert!(batch.len() <= most);
         items.extend(batch);
     }
 }
@@ -161,15 +167,7 @@ impl ReplaceKind for Vec<u8> {
 /// What files hold, in batches of eleven.
 fn read(paths: &[PathBuf]) -> String {
     let mut source = open(paths, &SourceOptions::default()).unwrap();
-    let mut all = Vec::new();
-    loop {
-        let batch = source.next_batch(11).unwrap();
-        if batch.is_empty() {
-            return shown(&all);
-        }
-        assert!(batch.len() <= 11);
-        all.extend(batch);
-    }
+    shown(&all(&mut *source, 11))
 }
 
 #[test]
