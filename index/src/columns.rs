@@ -54,6 +54,16 @@ impl ColumnType {
             Self::Text => "required byte_array (utf8)",
         }
     }
+
+    /// A column of so many rows with one value.
+    fn filled(self, value: f64, rows: usize) -> Column {
+        match self {
+            Self::U32 => Column::U32(vec![value as u32; rows]),
+            Self::U64 => Column::U64(vec![value as u64; rows]),
+            Self::F64 => Column::F64(vec![value; rows]),
+            Self::Text => Column::Text(vec![String::new(); rows]),
+        }
+    }
 }
 
 impl fmt::Display for ColumnType {
@@ -71,6 +81,9 @@ pub struct Schema {
     pub version: u32,
     /// Column names and types in order.
     pub columns: &'static [(&'static str, ColumnType)],
+    /// Of columns of numbers that earlier versions lack: since which version they are there, and what is read of a file of
+    /// an earlier one.
+    pub later: &'static [(&'static str, u32, f64)],
 }
 
 impl Schema {
@@ -82,6 +95,12 @@ impl Schema {
     /// Type of a column.
     fn kind(&self, column: &str) -> Option<ColumnType> {
         self.columns.iter().find(|(name, _)| *name == column).map(|(_, kind)| *kind)
+    }
+
+    /// What every row of a file of this version has in a column that came later.
+    fn value_before(&self, column: &str) -> Option<f64> {
+        let is_it = |(name, since, _): &&(&str, u32, f64)| *name == column && self.version < *since;
+        self.later.iter().find(is_it).map(|(_, _, value)| *value)
     }
 
     fn message(&self) -> String {
@@ -186,7 +205,7 @@ take_values!(take_text, Text, String);
 /// # let dir = tempfile::tempdir()?;
 /// # let storage = Storage::create(dir.path())?;
 /// let columns = &[("page", ColumnType::U32), ("title", ColumnType::Text)];
-/// let titles = Schema { name: "titles", version: 1, columns };
+/// let titles = Schema { name: "titles", version: 1, columns, later: &[] };
 /// let mut writer = TableWriter::create(&storage, "titles.parquet", titles)?;
 /// writer.write(&[Column::U32(vec![4, 7]), Column::Text(vec!["Four".into(), "Seven".into()])])?;
 /// assert!(!storage.exists("titles.parquet")); // it appears when it is whole
@@ -301,7 +320,7 @@ fn failed(storage: &Storage, name: &str, error: &ParquetError) -> StoreError {
     })
 }
 
-/// Reads the named columns of a table, one call of `take` per row group, in order.
+/// Reads the named columns of a table, one call of `take` per row group, in order; `schema` has the version of the file.
 ///
 /// # Errors
 /// The file cannot be read, is no Parquet file, or lacks one of the columns with its type.
@@ -314,16 +333,21 @@ pub(crate) fn read_table(
     let damaged = |error: ParquetError| unreadable(path, &error);
     let reader = open(path)?;
     let found = reader.metadata().file_metadata().schema_descr();
-    let wanted: Result<Vec<(usize, ColumnType)>, StoreError> =
+    let wanted: Result<Vec<Place>, StoreError> =
         columns.iter().map(|name| find_column(path, schema, name, found)).collect();
     let wanted = wanted?;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(damaged)?;
         let rows = group.metadata().num_rows() as usize;
         let mut out = Vec::with_capacity(wanted.len());
-        for &(position, kind) in &wanted {
-            let column = group.get_column_reader(position).map_err(damaged)?;
-            out.push(read_column(column, kind, rows).map_err(damaged)?);
+        for place in &wanted {
+            out.push(match *place {
+                Place::Read(position, kind) => {
+                    let column = group.get_column_reader(position).map_err(damaged)?;
+                    read_column(column, kind, rows).map_err(damaged)?
+                }
+                Place::Absent(value, kind) => kind.filled(value, rows),
+            });
         }
         take(out)?;
     }
@@ -357,13 +381,25 @@ fn unreadable(path: &Path, error: &ParquetError) -> StoreError {
     }
 }
 
-/// Where a column stands in a file, and its type.
+/// Where the values of a column come from, and their type.
+#[derive(Clone, Copy)]
+enum Place {
+    /// They stand in the file, as the column of this number.
+    Read(usize, ColumnType),
+    /// The file was written before there was such a column: this value is that of every row.
+    Absent(f64, ColumnType),
+}
+
+/// Where a column of this version of a schema stands in a file.
 fn find_column(
     path: &Path,
     schema: Schema,
     name: &str,
     found: &SchemaDescriptor,
-) -> Result<(usize, ColumnType), StoreError> {
+) -> Result<Place, StoreError> {
+    if let (Some(kind), Some(value)) = (schema.kind(name), schema.value_before(name)) {
+        return Ok(Place::Absent(value, kind));
+    }
     let columns = found.columns();
     let position = columns.iter().position(|column| column.path().parts() == [name]);
     let (Some(kind), Some(position)) = (schema.kind(name), position) else {
@@ -377,7 +413,7 @@ fn find_column(
     };
     let (found, expected) = (described(&columns[position]), kind.description());
     if found == expected {
-        return Ok((position, kind));
+        return Ok(Place::Read(position, kind));
     }
     let (path, column) = (path.to_owned(), name.to_owned());
     Err(StoreError::ColumnType { path, column, found, expected })
@@ -444,6 +480,7 @@ mod tests {
             ("score", ColumnType::F64),
             ("name", ColumnType::Text),
         ],
+        later: &[],
     };
 
     fn groups() -> [Vec<Column>; 2] {
@@ -496,13 +533,34 @@ mod tests {
     fn columns_are_read_by_name_wherever_they_stand() {
         let columns =
             &[("second", ColumnType::F64), ("new", ColumnType::Text), ("first", ColumnType::F64)];
-        let written = Schema { name: "pairs", version: 1, columns };
+        let written = Schema { name: "pairs", version: 1, columns, later: &[] };
         let columns = &[("first", ColumnType::F64), ("second", ColumnType::F64)];
-        let read = Schema { name: "pairs", version: 1, columns };
+        let read = Schema { columns, ..written };
         let group =
             vec![Column::F64(vec![2.0]), Column::Text(vec!["x".into()]), Column::F64(vec![1.0])];
         let found = round_trip(written, &[group], read, &["first", "second"]).unwrap();
         assert_eq!(found, [[Column::F64(vec![1.0]), Column::F64(vec![2.0])]]);
+    }
+
+    #[test]
+    fn a_column_that_came_later_is_read_of_earlier_files_as_the_schema_says() {
+        let written = Schema { columns: &[("id", ColumnType::U32)], ..SCHEMA };
+        let later: &[(&str, u32, f64)] = &[("when", 2, 7.0), ("score", 3, 0.5)];
+        let group = vec![Column::U32(vec![1, 2])];
+        let read = |version, names: &[&str]| {
+            round_trip(
+                written,
+                std::slice::from_ref(&group),
+                Schema { version, later, ..SCHEMA },
+                names,
+            )
+        };
+        let found = read(1, &["when", "id", "score"]).unwrap();
+        let when = Column::U64(vec![7, 7]);
+        assert_eq!(found, [[when, group[0].clone(), Column::F64(vec![0.5, 0.5])]]);
+        // A file of the version that has it lacks it for another reason.
+        let error = read(2, &["when"]).unwrap_err();
+        assert!(matches!(error, StoreError::MissingColumn { .. }), "{error:?}");
     }
 
     #[test]
@@ -543,8 +601,8 @@ mod tests {
         ] {
             let message = parse_message_type(&format!("message things {{ {message}; }}")).unwrap();
             let descriptor = SchemaDescriptor::new(Arc::new(message));
-            let error = find_column(Path::new("things"), SCHEMA, "id", &descriptor).unwrap_err();
-            let StoreError::ColumnType { found: told, .. } = error else { panic!("{error}") };
+            let read = find_column(Path::new("things"), SCHEMA, "id", &descriptor);
+            let Err(StoreError::ColumnType { found: told, .. }) = read else { panic!("{found}") };
             assert_eq!(told, found);
         }
     }

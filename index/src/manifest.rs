@@ -160,6 +160,7 @@ impl SegmentEntry {
             let (what, found, supported) = ("schema version", self.schema, schema.version);
             return Err(StoreError::NewerFormat { path, what, found, supported });
         }
+        let schema = Schema { version: self.schema, ..schema };
         let Some(first) = self.first_row else { return read_table(&path, schema, names, take) };
         let (mut at, rows) = (0, first as usize..(first + self.rows) as usize);
         read_table(&path, schema, names, |mut columns| {

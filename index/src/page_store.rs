@@ -26,6 +26,7 @@ pub(crate) const URLS: Schema = Schema {
     name: "urls",
     version: 1,
     columns: &[("url", ColumnType::Text), ("spelling", ColumnType::Text)],
+    later: &[],
 };
 
 /// Fetched pages and failed fetches. `status` 0 means the input did not tell; above HTTP's are those of
@@ -43,6 +44,7 @@ pub(crate) const PAGES: Schema = Schema {
         ("fetched_at", ColumnType::Text),
         ("plan_id", ColumnType::Text),
     ],
+    later: &[],
 };
 
 /// Links in fetch order, then document order; `anchor` as the page has it, cut.
@@ -55,6 +57,7 @@ pub(crate) const LINKS: Schema = Schema {
         ("to_id", ColumnType::U32),
         ("anchor", ColumnType::Text),
     ],
+    later: &[],
 };
 
 /// Texts around links, in fetch order: of one link from a page to a URL, the first that has one, and of
@@ -68,6 +71,7 @@ pub(crate) const AROUND: Schema = Schema {
         ("to_id", ColumnType::U32),
         ("text", ColumnType::Text),
     ],
+    later: &[],
 };
 
 /// Scores of pages, as log-probabilities that their text is good; of two of one record the later
@@ -76,6 +80,7 @@ pub const QUALITY: Schema = Schema {
     name: "quality",
     version: 1,
     columns: &[("fetch_seq", ColumnType::U32), ("quality", ColumnType::F64)],
+    later: &[],
 };
 
 /// What pages said, in one number each: whether they changed is told by it when they are fetched again.
@@ -87,6 +92,7 @@ pub(crate) const DIGESTS: Schema = Schema {
         ("text", ColumnType::U64),
         ("links", ColumnType::U64),
     ],
+    later: &[],
 };
 
 /// The schemas of this module by what they are tables of.

@@ -26,6 +26,7 @@ pub(crate) const SEEDS: Schema = Schema {
         ("lastmod", ColumnType::Text),
         ("priority", ColumnType::F64),
     ],
+    later: &[],
 };
 
 /// Rows that are written at once.

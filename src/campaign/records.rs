@@ -23,7 +23,7 @@ use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{ClosedPlan, Manifest, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::PageTable;
+use prospect_index::page_store::{NONE, PageTable};
 use prospect_index::store::Store;
 use prospect_index::words::Analyzer;
 use serde::Deserialize;
@@ -210,9 +210,6 @@ pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool 
     before.iter().any(|other| other.kind == SegmentKind::Around)
 }
 
-/// Version of plans, pools and outcomes from which on they tell the part of discovery.
-pub(super) const DISCOVERY_SINCE: u32 = 2;
-
 /// Tables that are learned from.
 const PAST: [SegmentKind; 3] =
     [SegmentKind::Outcomes, SegmentKind::PairOutcomes, SegmentKind::QueryOutcomes];
@@ -259,7 +256,7 @@ impl PastReader {
     /// What became of the fetched picks of a closed cycle.
     fn add_picks(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
         let mut names = vec!["url_id", "planned", "state", "realised_impact", "plan_id"];
-        let columns = PartColumns::new(segment, &mut names, |_| true);
+        let columns = PartColumns::new(&mut names, |_| true);
         let (picks, plan) = (&mut Arc::make_mut(&mut self.past).picks, &mut self.plan);
         let missing = each_outcome(store, segment, &names, |row| {
             let parts = columns.of(row);
@@ -399,15 +396,9 @@ struct PartColumns {
 
 impl PartColumns {
     /// Adds the columns of a segment of plans or outcomes to the `names` that are read: those that it `has`.
-    fn new(
-        segment: &SegmentEntry,
-        names: &mut Vec<&'static str>,
-        has: impl Fn(&str) -> bool,
-    ) -> Self {
-        let has_discovery = segment.schema >= DISCOVERY_SINCE;
-        let stored = if has_discovery { &Part::ALL[..] } else { &Part::OF_THE_PAGE };
+    fn new(names: &mut Vec<&'static str>, has: impl Fn(&str) -> bool) -> Self {
         let mut places = [None; Part::COUNT];
-        for &part in stored.iter().filter(|part| has(part.column())) {
+        for &part in Part::ALL.iter().filter(|part| has(part.column())) {
             places[part as usize] = Some(names.len());
             names.push(part.column());
         }
@@ -437,7 +428,7 @@ fn picks_in(
     let has_pool = has("pool");
     let (schema, drawn) = if has_pool { (schema, "pool") } else { (EARLY_PLANS, "explored") };
     let mut names = vec!["url_id", drawn, "propensity", "estimate"];
-    let columns = PartColumns::new(segment, &mut names, has);
+    let columns = PartColumns::new(&mut names, has);
     each_row(store, segment, schema, &names, |row| {
         let early = if row.id(1) == 1 { Pool::Far } else { Pool::Greedy };
         picks.push(PlannedPick {
@@ -656,13 +647,10 @@ pub(super) fn lists_before(
     k: usize,
 ) -> Result<Option<PastLists>, StoreError> {
     let Some(segment) = workload_segment(store, at, plan)? else { return Ok(None) };
-    let tells = segment.schema >= WORKLOADS.version;
-    let mut names = vec!["qid", "frequency"];
-    names.extend(tells.then_some("served"));
     let (mut queries, mut taken) = (Vec::new(), Vec::new());
-    each_row(store, segment, WORKLOADS, &names, |row| {
+    each_row(store, segment, WORKLOADS, &["qid", "frequency", "served"], |row| {
         queries.push(Query::new(row.text(0), "", row.number(1), ""));
-        taken.push(if tells { row.id(2) } else { k as u32 });
+        taken.push(if row.id(2) == NONE { k as u32 } else { row.id(2) });
         Ok(())
     })?;
     Ok(Some((queries, taken)))

@@ -15,7 +15,7 @@ use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 
 use super::plan_course::closed_at;
-use super::records::{DISCOVERY_SINCE, each_outcome, places_of, plan_of, workload_before};
+use super::records::{each_outcome, places_of, plan_of, workload_before};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
 use crate::estimate::discovery::page_led_to;
@@ -111,12 +111,9 @@ fn fetched(
 ) -> Result<BTreeMap<UrlId, f64>, StoreError> {
     let mut fetched = BTreeMap::new();
     let names = ["url_id", "planned", "state", Part::Discovery.column()];
-    let tells_discovery = segment.schema >= DISCOVERY_SINCE;
-    let names = if tells_discovery { &names[..] } else { &names[..3] };
-    each_outcome(store, segment, names, |row| {
+    each_outcome(store, segment, &names, |row| {
         if row.id(1) == 1 && row.state(2)?.is_new_page() {
-            let discovery = if tells_discovery { row.number(3) } else { 0.0 };
-            fetched.entry(page_by(pages, UrlId(row.id(0)))).or_insert(discovery);
+            fetched.entry(page_by(pages, UrlId(row.id(0)))).or_insert(row.number(3));
         }
         Ok(())
     })?;

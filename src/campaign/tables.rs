@@ -3,6 +3,7 @@
 
 use prospect_index::columns::{ColumnType, Schema};
 use prospect_index::manifest::SegmentKind;
+use prospect_index::page_store::NONE;
 
 use ColumnType::{F64, Text, U32};
 
@@ -21,11 +22,16 @@ const PICK_COLUMNS: &[(&str, ColumnType)] = &[
     ("estimate", F64),
 ];
 
+/// Before version 2 nobody estimated what pages lead to.
+const LATER_PICK_COLUMNS: &[(&str, u32, f64)] = &[("discovery_impact", 2, 0.0)];
+
 /// Picks, in the order of the batch.
-pub(crate) const PLANS: Schema = Schema { name: "plans", version: 2, columns: PICK_COLUMNS };
+pub(crate) const PLANS: Schema =
+    Schema { name: "plans", version: 2, columns: PICK_COLUMNS, later: LATER_PICK_COLUMNS };
 
 /// Everything that a plan with exploration chose from, in the order of the ranking.
-pub(crate) const POOLS: Schema = Schema { name: "pools", version: 2, columns: PICK_COLUMNS };
+pub(crate) const POOLS: Schema =
+    Schema { name: "pools", version: 2, columns: PICK_COLUMNS, later: LATER_PICK_COLUMNS };
 
 /// Candidate pairs of the picks.
 pub(crate) const PLAN_PAIRS: Schema = Schema {
@@ -40,6 +46,7 @@ pub(crate) const PLAN_PAIRS: Schema = Schema {
         ("margin", F64),
         ("matches", U32),
     ],
+    later: &[],
 };
 
 /// Pages that a plan has fetched again: the chance that they have changed, and their impact in the lists.
@@ -47,6 +54,7 @@ pub(crate) const REVISITS: Schema = Schema {
     name: "revisits",
     version: 1,
     columns: &[("plan_id", Text), ("url_id", U32), ("chance", F64), ("impact", F64)],
+    later: &[],
 };
 
 /// How well the pages answered the queries of a plan when it was made: one row. Numbers that are not known are NaN.
@@ -73,9 +81,10 @@ pub(crate) const SUFFICIENCY: Schema = Schema {
         ("workload_saturation_low", F64),
         ("workload_saturation_high", F64),
     ],
+    later: &[],
 };
 
-/// Queries that plans were made for, and how many pages were in their lists.
+/// Queries that plans were made for, and how many pages were in their lists; [`NONE`] where that is not told.
 pub(crate) const WORKLOADS: Schema = Schema {
     name: "workloads",
     version: 2,
@@ -87,6 +96,7 @@ pub(crate) const WORKLOADS: Schema = Schema {
         ("kind", Text),
         ("served", U32),
     ],
+    later: &[("served", 2, NONE as f64)],
 };
 
 /// What became of planned URLs, and pages fetched without having been planned.
@@ -110,6 +120,7 @@ pub(crate) const OUTCOMES: Schema = Schema {
         ("realised_impact", F64),
         ("impact_in_half", F64),
     ],
+    later: LATER_PICK_COLUMNS,
 };
 
 /// What became of the candidate pairs of fetched picks.
@@ -127,6 +138,7 @@ pub(crate) const PAIR_OUTCOMES: Schema = Schema {
         ("matches", U32),
         ("pool", Text),
     ],
+    later: &[],
 };
 
 /// What became of the queries.
@@ -134,6 +146,7 @@ pub(crate) const QUERY_OUTCOMES: Schema = Schema {
     name: "query_outcomes",
     version: 1,
     columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
+    later: &[],
 };
 
 /// Of a closed cycle whose crawl has grown by a quarter since: lists that its fetched picks are in. The segments are of
@@ -142,6 +155,7 @@ pub(crate) const STAYS: Schema = Schema {
     name: "stays",
     version: 2,
     columns: &[("plan_id", Text), ("url_id", U32), ("qid", Text), ("rank", U32), ("impact", F64)],
+    later: &[],
 };
 
 /// Picks as they were before draws came from two pools: whether a pick was drawn.
@@ -159,6 +173,7 @@ pub(super) const EARLY_PLANS: Schema = Schema {
         ("quality_impact", F64),
         ("estimate", F64),
     ],
+    later: &[],
 };
 
 /// The schemas of this module by what they are tables of.

@@ -41,6 +41,7 @@ const CURVES: Schema = Schema {
         ("k1", F64),
         ("b", F64),
     ],
+    later: &[],
 };
 
 const PER_QUERY: Schema = Schema {
@@ -64,6 +65,7 @@ const PER_QUERY: Schema = Schema {
         ("k1", F64),
         ("b", F64),
     ],
+    later: &[],
 };
 
 /// Writes the orders below `folder`: one URL a line, in the spelling first seen.

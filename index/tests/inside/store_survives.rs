@@ -334,7 +334,8 @@ fn assert_damaged<T>(result: Result<T, StoreError>, path: &Path, case: &str) {
     assert_eq!(named.file_name(), path.file_name(), "{case}: {error}");
 }
 
-const NOTES: Schema = Schema { name: "outcomes", version: 1, columns: &[("id", ColumnType::U32)] };
+const NOTES: Schema =
+    Schema { name: "outcomes", version: 1, columns: &[("id", ColumnType::U32)], later: &[] };
 
 /// A store with a table besides pages, and the files of its truth.
 fn sample_with_outcomes() -> (tempfile::TempDir, Vec<PathBuf>) {
