@@ -32,20 +32,15 @@
 //! use prospect::planner::settings::PlanSettings;
 //! use prospect::workload::{Query, Workload};
 //! use prospect_index::ingest::ingest_all;
-//! use prospect_index::page::{Outlink, PageRecord};
+//! use prospect_index::page::PageRecord;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let directory = tempfile::tempdir()?;
-//! let link = |url: &str, anchor: &str| Outlink {
-//!     url: url.into(),
-//!     anchor: anchor.into(),
-//!     ..Outlink::default()
-//! };
 //! let home = PageRecord {
 //!     url: "https://bread.example/".into(),
 //!     title: "Bread at home".into(),
 //!     text: "Notes on baking bread.".into(),
-//!     outlinks: vec![link("https://bread.example/rye", "Rye bread")],
+//!     outlinks: vec![("https://bread.example/rye", "Rye bread").into()],
 //!     ..PageRecord::default()
 //! };
 //! ingest_all(directory.path(), vec![home], "an example")?;

@@ -84,21 +84,15 @@ impl RealLinks {
         let copies = (urls / self.urls.len()).max(1);
         let copy = (uniform(22, at, page) * copies as f64) as usize;
         let place = copy * self.urls.len() + self.seen[row].1 as usize;
-        Outlink {
-            url: self.url(place, urls),
-            anchor: self.anchors[row].clone(),
-            ..Outlink::default()
-        }
+        (self.url(place, urls), self.anchors[row].as_str()).into()
     }
 
     /// Page number `page` of the crawl that found a frontier of `urls` URLs.
     pub fn page(&self, page: usize, urls: usize) -> PageRecord {
         let of = page as u64;
         let near = page * NEW_LINKS;
-        let new = (near..near + NEW_LINKS).map(|place| Outlink {
-            url: self.url(place, urls),
-            anchor: self.anchor(place, uniform(23, place as u64, of)).to_owned(),
-            ..Outlink::default()
+        let new = (near..near + NEW_LINKS).map(|place| {
+            (self.url(place, urls), self.anchor(place, uniform(23, place as u64, of))).into()
         });
         let far = (0..FAR_LINKS as u64).map(|at| self.far(urls, at, of));
         let mut text = String::new();

@@ -9,7 +9,7 @@ use std::path::Path;
 use prospect::policy::Basics;
 use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
 use prospect::workload::{Query, Workload};
-use prospect_index::ingest::LinkView;
+use prospect_index::ingest::PreparedLink;
 use prospect_index::page::{Outlink, PageRecord};
 use prospect_index::text_index::TextIndex;
 
@@ -94,11 +94,7 @@ impl Shape {
 
     /// A page as a crawler brings it.
     pub fn record(&self, page: u32) -> PageRecord {
-        let link = |target| Outlink {
-            url: self.url(target),
-            anchor: self.anchor(page, target),
-            ..Outlink::default()
-        };
+        let link = |target| Outlink::from((self.url(target), self.anchor(page, target)));
         PageRecord {
             text: self.text(page),
             outlinks: self.targets(page).map(link).collect(),
@@ -111,17 +107,12 @@ impl Shape {
     pub fn build(&self, directory: &Path) -> Collection {
         let mut builder = CollectionBuilder::default();
         for page in 0..self.pages {
-            let links: Vec<(String, String)> = self
-                .targets(page)
-                .map(|target| (self.url(target), self.anchor(page, target)))
-                .collect();
-            let links = links.iter().map(|(url, anchor)| LinkView {
-                url,
-                spelling: "",
-                anchor,
-                around: "",
+            let links = self.targets(page).map(|target| PreparedLink {
+                canonical: self.url(target),
+                shown: (self.url(target), self.anchor(page, target)).into(),
             });
-            builder.add((&self.url(page), ""), "", None, links);
+            let links: Vec<PreparedLink> = links.collect();
+            builder.add((&self.url(page), ""), "", None, links.iter());
         }
         let texts = (0..self.pages).map(|page| (String::new(), self.text(page)));
         let text = TextIndex::build(directory, texts).expect("text index");

@@ -547,19 +547,13 @@ mod tests {
         let written = Schema { columns: &[("id", ColumnType::U32)], ..SCHEMA };
         let later: &[(&str, u32, f64)] = &[("when", 2, 7.0), ("score", 3, 0.5)];
         let group = vec![Column::U32(vec![1, 2])];
-        let read = |version, names: &[&str]| {
-            round_trip(
-                written,
-                std::slice::from_ref(&group),
-                Schema { version, later, ..SCHEMA },
-                names,
-            )
-        };
-        let found = read(1, &["when", "id", "score"]).unwrap();
+        let (groups, read) = (std::slice::from_ref(&group), Schema { later, ..SCHEMA });
+        let found = round_trip(written, groups, read, &["when", "id", "score"]).unwrap();
         let when = Column::U64(vec![7, 7]);
         assert_eq!(found, [[when, group[0].clone(), Column::F64(vec![0.5, 0.5])]]);
         // A file of the version that has it lacks it for another reason.
-        let error = read(2, &["when"]).unwrap_err();
+        let read = Schema { version: 2, ..read };
+        let error = round_trip(written, groups, read, &["when"]).unwrap_err();
         assert!(matches!(error, StoreError::MissingColumn { .. }), "{error:?}");
     }
 

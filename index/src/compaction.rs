@@ -410,7 +410,7 @@ mod tests {
 
     fn page(at: usize) -> PageRecord {
         let url = |at: usize| format!("https://a.test/{at}");
-        let link = |at: usize| Outlink { url: url(at), ..Outlink::default() };
+        let link = |at: usize| Outlink::from((url(at), ""));
         let (text, outlinks) = (format!("word{at}"), vec![link(at + 1), link(at / 2)]);
         PageRecord { url: url(at), text, outlinks, ..PageRecord::default() }
     }

@@ -52,11 +52,7 @@ pub enum View {
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
-/// # let link = Outlink {
-/// #     url: "https://b.test/1".into(),
-/// #     anchor: "Crawl budgets".into(),
-/// #     ..Outlink::default()
-/// # };
+/// # let link = Outlink::from(("https://b.test/1", "Crawl budgets"));
 /// # let page = PageRecord {
 /// #     url: "https://a.test/".into(),
 /// #     outlinks: vec![link],

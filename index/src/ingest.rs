@@ -18,7 +18,7 @@ use crate::fetch_time;
 use crate::limits;
 use crate::link_context;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
-use crate::page::{PageRecord, UrlId};
+use crate::page::{Outlink, PageRecord, UrlId};
 use crate::page_store::{AROUND, DIGESTS, Fetch, Known, LINKS, NONE, PAGES, QUALITY, URLS};
 use crate::store::Store;
 use crate::url::{self, UrlError};
@@ -34,35 +34,24 @@ struct Spelled {
     given: String,
 }
 
-/// A link within the limits.
-#[derive(Clone, Debug)]
-struct PreparedLink {
-    target: Spelled,
-    anchor: String,
-    around: String,
-}
-
-/// A link of a prepared page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkView<'a> {
+/// A link of a page, within the limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedLink {
     /// Canonical URL of the target.
-    pub url: &'a str,
-    /// Its spelling.
-    pub spelling: &'a str,
-    /// The anchor.
-    pub anchor: &'a str,
-    /// Text around the link, or nothing.
-    pub around: &'a str,
+    pub canonical: String,
+    /// The link as the page has it; its URL is the spelling of the target, without fragment.
+    pub shown: Outlink,
 }
 
 /// A record with canonical URLs, within the limits.
 #[derive(Clone, Debug)]
 pub struct PreparedPage {
-    /// What the input gave, its texts cut; its links are [`PreparedPage::links`].
+    /// What the input gave, its texts cut, and without its links.
     pub record: PageRecord,
     url: Spelled,
     requested: Option<Spelled>,
-    links: Vec<PreparedLink>,
+    /// Links in document order.
+    pub links: Vec<PreparedLink>,
     /// How often something of it was cut or left out, by name.
     pub cuts: BTreeMap<&'static str, u64>,
 }
@@ -83,21 +72,11 @@ impl PreparedPage {
         &self.requested.as_ref().unwrap_or(&self.url).canonical
     }
 
-    /// Links in document order.
-    pub fn links(&self) -> impl Iterator<Item = LinkView<'_>> {
-        self.links.iter().map(|link| LinkView {
-            url: &link.target.canonical,
-            spelling: &link.target.given,
-            anchor: &link.anchor,
-            around: &link.around,
-        })
-    }
-
     /// Title and text, and links, each in one number.
     fn digest(&self) -> Digest {
         let mut links = Xxh3::new();
-        for link in self.links() {
-            for part in [link.url, link.anchor, link.around] {
+        for PreparedLink { canonical, shown } in &self.links {
+            for part in [canonical, &shown.anchor, &shown.around] {
                 links.update(part.as_bytes());
                 links.update(b"\n");
             }
@@ -121,8 +100,7 @@ impl PreparedPage {
 /// use prospect_index::page::{Outlink, PageRecord};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let anchor = || " crawl\tpolicies ".to_owned();
-/// let link = |url: &str| Outlink { url: url.into(), anchor: anchor(), ..Outlink::default() };
+/// let link = |url: &str| Outlink::from((url, " crawl\tpolicies "));
 /// let page = prepare(PageRecord {
 ///     url: "HTTPS://a.test:443/#top".into(),
 ///     text: "On crawl policies and budgets".into(),
@@ -130,8 +108,9 @@ impl PreparedPage {
 ///     ..PageRecord::default()
 /// })?;
 /// assert_eq!(page.url(), ("https://a.test/", "HTTPS://a.test:443/"));
-/// let links: Vec<_> = page.links().map(|link| (link.url, link.anchor, link.around)).collect();
-/// assert_eq!(links, [("https://b.test/", "crawl policies", "on and budgets")]);
+/// let [link] = &page.links[..] else { panic!("one link leads elsewhere") };
+/// assert_eq!((&*link.canonical, &*link.shown.url), ("https://b.test/", "https://b.test"));
+/// assert_eq!((&*link.shown.anchor, &*link.shown.around), ("crawl policies", "on and budgets"));
 /// # Ok(())
 /// # }
 /// ```
@@ -152,12 +131,12 @@ pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
     let mut links =
         if record.has_links() { links_of(&url, outlinks, &mut cuts) } else { Vec::new() };
     // Where the input tells of some links, it does of all.
-    if links.iter().all(|link| link.around.is_empty()) {
-        let found =
-            link_context::locate(&record.text, links.iter().map(|link| link.anchor.as_str()));
+    if links.iter().all(|link| link.shown.around.is_empty()) {
+        let anchors = links.iter().map(|link| link.shown.anchor.as_str());
+        let found = link_context::locate(&record.text, anchors);
         for (link, found) in links.iter_mut().zip(found) {
-            link.around = found;
-            limits::cut_chars(&mut link.around, limits::BOUNDS.around_chars);
+            link.shown.around = found;
+            limits::cut_chars(&mut link.shown.around, limits::BOUNDS.around_chars);
         }
     }
     Ok(PreparedPage { record, url, requested, links, cuts })
@@ -177,39 +156,39 @@ fn count(cuts: &mut BTreeMap<&'static str, u64>, limit: &'static str) {
 /// repeated target are kept as evidence, within their caps.
 fn links_of(
     page: &Spelled,
-    outlinks: Vec<crate::page::Outlink>,
+    outlinks: Vec<Outlink>,
     cuts: &mut BTreeMap<&'static str, u64>,
 ) -> Vec<PreparedLink> {
     let mut links: Vec<PreparedLink> = Vec::with_capacity(outlinks.len().min(MOST_LINKS));
     let mut anchors: HashMap<String, usize> = HashMap::new();
     let mut seen: HashSet<(String, String)> = HashSet::new();
-    for link in outlinks {
-        let Ok(target) = spelled(&link.url) else {
+    for mut shown in outlinks {
+        let Ok(Spelled { canonical, given }) = spelled(&shown.url) else {
             count(cuts, "link");
             continue;
         };
-        if target.canonical == page.canonical {
+        if canonical == page.canonical {
             continue;
         }
-        let mut anchor = collapse(&link.anchor);
-        if limits::cut_chars(&mut anchor, limits::BOUNDS.anchor_chars) {
+        (shown.url, shown.anchor) = (given, collapse(&shown.anchor));
+        if limits::cut_chars(&mut shown.anchor, limits::BOUNDS.anchor_chars) {
             count(cuts, "anchor");
         }
-        let pair = (target.canonical.clone(), anchor.clone());
+        let pair = (canonical.clone(), shown.anchor.clone());
         if seen.contains(&pair) {
             continue;
         }
-        if let Some(cap) = beyond(anchors.get(&target.canonical), anchors.len(), links.len()) {
+        if let Some(cap) = beyond(anchors.get(&canonical), anchors.len(), links.len()) {
             count(cuts, cap);
             continue;
         }
-        *anchors.entry(target.canonical.clone()).or_insert(0) += 1;
+        *anchors.entry(canonical.clone()).or_insert(0) += 1;
         seen.insert(pair);
-        let mut around = collapse(&link.around);
-        if limits::cut_chars(&mut around, limits::BOUNDS.around_chars) {
+        shown.around = collapse(&shown.around);
+        if limits::cut_chars(&mut shown.around, limits::BOUNDS.around_chars) {
             count(cuts, "around");
         }
-        links.push(PreparedLink { target, anchor, around });
+        links.push(PreparedLink { canonical, shown });
     }
     links
 }
@@ -489,9 +468,10 @@ impl IngestSession {
             self.count_replaced(moved);
         }
         self.known.pages.note(url, seq, status, requested);
-        for PreparedLink { target, anchor, around } in page.links {
-            let to = self.id(&target);
+        for PreparedLink { canonical, shown } in page.links {
+            let to = self.known.urls.insert(&canonical, &shown.url);
             let row = [url.0, seq, to.0];
+            let Outlink { anchor, around, .. } = shown;
             if self.takes_around(to, seq, &around) {
                 let columns = self.rows.around.iter_mut().zip(row);
                 columns.for_each(|(column, value)| column.push(value));

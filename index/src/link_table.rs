@@ -33,6 +33,13 @@ pub struct Link {
     pub since: u32,
 }
 
+/// A link that is new with the version of its page: who shows it, its target, and `fetch_seq`.
+impl From<(UrlId, UrlId, u32)> for Link {
+    fn from((from, to, seq): (UrlId, UrlId, u32)) -> Self {
+        Self { from, to, anchor: 0, seq, since: seq }
+    }
+}
+
 /// The links of all fetched pages in their current version.
 ///
 /// ```
@@ -40,9 +47,9 @@ pub struct Link {
 /// use prospect_index::page::UrlId;
 ///
 /// let mut links = LinkTable::default();
-/// links.push(UrlId(0), UrlId(2), 0, "crawl policies");
-/// links.push(UrlId(0), UrlId(2), 0, "more");
-/// links.push(UrlId(1), UrlId(2), 1, "more");
+/// links.push((UrlId(0), UrlId(2), 0), "crawl policies");
+/// links.push((UrlId(0), UrlId(2), 0), "more");
+/// links.push((UrlId(1), UrlId(2), 1), "more");
 /// assert_eq!(links.inlinks(UrlId(2), u32::MAX), 2); // from two pages
 /// assert_eq!(links.inlinks(UrlId(2), 1), 1); // before the second was fetched
 ///
@@ -82,19 +89,10 @@ impl LinkTable {
         self.links.tail().len()
     }
 
-    /// Adds a link that is new with its version of the page; links come in order of `seq`.
-    pub fn push(&mut self, from: UrlId, to: UrlId, seq: u32, anchor: &str) {
-        self.push_since(from, to, (seq, seq), anchor);
-    }
-
-    /// Adds a link of the page fetched as `seq` that is known `since` a record; links come in order of `seq`.
-    pub(crate) fn push_since(
-        &mut self,
-        from: UrlId,
-        to: UrlId,
-        (seq, since): (u32, u32),
-        anchor: &str,
-    ) {
+    /// Adds a link, whose anchor gets its id here; links come in order of `seq`.
+    pub fn push(&mut self, link: impl Into<Link>, anchor: &str) {
+        let link = link.into();
+        let Link { from, to, seq, since, .. } = link;
         let (anchor, _) = self.anchors.insert(anchor);
         let row = self.links.len() as u32;
         if since < seq {
@@ -117,7 +115,7 @@ impl LinkTable {
         while self.starts.len() <= seq as usize {
             self.starts.push(row);
         }
-        self.links.push(Link { from, to, anchor, seq, since });
+        self.links.push(Link { anchor, ..link });
     }
 
     /// All links but the first so many, in fetch order, then document order; they are counted at no cost.
@@ -257,10 +255,10 @@ mod tests {
     #[test]
     fn links_known_before_a_cycle_are_a_prefix() {
         let mut table = LinkTable::default();
-        table.push(UrlId(0), UrlId(2), 0, "two");
-        table.push(UrlId(0), UrlId(2), 0, "zwei");
-        table.push(UrlId(1), UrlId(2), 5, "two");
-        table.push(UrlId(1), UrlId(3), 5, "three");
+        table.push((UrlId(0), UrlId(2), 0), "two");
+        table.push((UrlId(0), UrlId(2), 0), "zwei");
+        table.push((UrlId(1), UrlId(2), 5), "two");
+        table.push((UrlId(1), UrlId(3), 5), "three");
         assert_eq!(table.inlinks(UrlId(2), u32::MAX), 2);
         assert_eq!(table.inlinks(UrlId(2), 5), 1);
         assert_eq!([0, 2, 3, 9].map(|url| table.all_inlinks(UrlId(url))), [0, 2, 1, 0]);
@@ -275,11 +273,11 @@ mod tests {
     #[test]
     fn a_link_of_an_earlier_version_is_known_since_then() {
         let mut table = LinkTable::default();
-        table.push(UrlId(1), UrlId(2), 5, "one");
+        table.push((UrlId(1), UrlId(2), 5), "one");
         // A page of record 0 was fetched again as 7, with a link more.
-        table.push_since(UrlId(0), UrlId(2), (7, 0), "two");
-        table.push_since(UrlId(0), UrlId(2), (7, 7), "zwei");
-        table.push_since(UrlId(0), UrlId(3), (7, 7), "three");
+        table.push(Link { since: 0, ..Link::from((UrlId(0), UrlId(2), 7)) }, "two");
+        table.push((UrlId(0), UrlId(2), 7), "zwei");
+        table.push((UrlId(0), UrlId(3), 7), "three");
         assert_eq!([1, 6, 8].map(|before| table.inlinks(UrlId(2), before)), [1, 2, 2]);
         assert_eq!([7, 8].map(|before| table.inlinks(UrlId(3), before)), [0, 1]);
         let known = |before| table.incoming(UrlId(2), before).map(|link| link.from.0);

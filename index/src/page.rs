@@ -48,6 +48,13 @@ pub struct Outlink {
     pub around: String,
 }
 
+/// The URL and the anchor of a link of which no more is known.
+impl<U: Into<String>, A: Into<String>> From<(U, A)> for Outlink {
+    fn from((url, anchor): (U, A)) -> Self {
+        Self { url: url.into(), anchor: anchor.into(), around: String::new() }
+    }
+}
+
 /// One fetched page, or one failed fetch, as an input gives it. URLs are absolute but not yet
 /// canonical.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use crate::columns::{ColumnType, Schema};
 use crate::error::StoreError;
 use crate::fetch_outcome::{FailureKind, FetchOutcome, MOVED_HERE};
 use crate::link_context::{LinkContextTable, word_numbers};
-use crate::link_table::LinkTable;
+use crate::link_table::{Link, LinkTable};
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
-use crate::page::UrlId;
+use crate::page::{Outlink, UrlId};
 use crate::storage::Storage;
 use crate::store::verify_segment;
 use crate::table_image::TableImage;
@@ -514,7 +514,7 @@ impl Known {
         let mut links = std::mem::take(&mut self.links);
         self.read_links(storage, segments, (SegmentKind::Links, LINKS), |rows, anchors| {
             for row in rows.iter().filter(|row| row.seq >= from_seq) {
-                links.push_since(row.from, row.to, (row.seq, row.since), &anchors[row.text]);
+                links.push(*row, &anchors[row.anchor as usize]);
             }
         })?;
         self.links = links;
@@ -548,8 +548,10 @@ impl Known {
         segments: impl IntoIterator<Item = &'a SegmentEntry>,
     ) -> Result<(), StoreError> {
         self.read_links(storage, segments, (SegmentKind::Around, AROUND), |rows, texts| {
-            let words: Vec<Vec<u32>> =
-                rows.par_iter().map(|row| word_numbers(&self.analyzer, &texts[row.text])).collect();
+            let words: Vec<Vec<u32>> = rows
+                .par_iter()
+                .map(|row| word_numbers(&self.analyzer, &texts[row.anchor as usize]))
+                .collect();
             for (row, words) in rows.iter().zip(&words) {
                 around.push(row.from, row.to, row.since, words);
             }
@@ -572,7 +574,7 @@ impl Known {
             (SegmentKind::Around, AROUND),
             |rows, texts| {
                 for row in rows {
-                    take(row.from, row.to, row.seq, &texts[row.text]);
+                    take(row.from, row.to, row.seq, &texts[row.anchor as usize]);
                 }
             },
         )
@@ -615,15 +617,24 @@ impl Known {
         Ok(())
     }
 
+    /// Links of the page fetched as `seq`, each with the id of its target, in document order and without what is around
+    /// them; none if that version was replaced.
+    pub fn outlinks(&self, seq: u32) -> impl Iterator<Item = (UrlId, Outlink)> {
+        self.links.of_page(seq).iter().map(|link| {
+            let shown = (self.urls.spelling(link.to), self.links.anchor(link.anchor));
+            (link.to, Outlink::from(shown))
+        })
+    }
+
     /// Rows of a table that is [`LINKS`] or has its columns, a row group at a time, with the texts of all
-    /// of them. Links that only a version of a page had that was replaced are left out: nobody shows them any
-    /// longer.
+    /// of them: the `anchor` of a row is the place of its text. Links that only a version of a page had that was
+    /// replaced are left out: nobody shows them any longer.
     fn read_links<'a>(
         &self,
         storage: &Storage,
         segments: impl IntoIterator<Item = &'a SegmentEntry>,
         (kind, schema): (SegmentKind, Schema),
-        mut take: impl FnMut(&[LinkRow], &[String]),
+        mut take: impl FnMut(&[Link], &[String]),
     ) -> Result<(), StoreError> {
         let mut versions = Versions::default();
         for segment in segments.into_iter().filter(|segment| segment.kind == kind) {
@@ -643,7 +654,7 @@ impl Known {
                         seq
                     };
                     if self.pages.page_seq(from) == Some(seq) {
-                        rows.push(LinkRow { from, to, seq, since, text });
+                        rows.push(Link { from, to, anchor: text as u32, seq, since });
                     }
                 }
                 take(&rows, &texts);
@@ -702,16 +713,6 @@ impl Known {
         let what = format!("URL id {id} of {} known", self.urls.len());
         Err(StoreError::damaged(path, what))
     }
-}
-
-/// A row of [`LINKS`] or [`AROUND`]; its text by place.
-struct LinkRow {
-    from: UrlId,
-    to: UrlId,
-    seq: u32,
-    /// The first of the versions in a row that have it.
-    since: u32,
-    text: usize,
 }
 
 /// Links of pages that were fetched again: since which version they are there, and the last that has them.

@@ -82,7 +82,7 @@ pub(crate) fn export(
                 url: known.urls.spelling(page.url).to_owned(),
                 title: page.title,
                 text: page.text,
-                outlinks: outlinks(known, page.seq),
+                outlinks: known.outlinks(page.seq).map(|(_, link)| link).collect(),
                 requested_url: asked.map(|asked| known.urls.spelling(*asked).to_owned()),
                 fetched_at: times.get(&page.seq).cloned(),
                 quality_score: known.quality(page.url).map(f64::from),
@@ -137,18 +137,7 @@ fn failure(
 /// Where a redirect leads.
 fn target(known: &Known, seq: u32) -> Vec<Outlink> {
     match known.pages.record(seq) {
-        Some((page, _)) => {
-            vec![Outlink { url: known.urls.spelling(page).to_owned(), ..Outlink::default() }]
-        }
-        None => outlinks(known, seq),
+        Some((page, _)) => vec![Outlink::from((known.urls.spelling(page), ""))],
+        None => known.outlinks(seq).map(|(_, link)| link).collect(),
     }
-}
-
-fn outlinks(known: &Known, seq: u32) -> Vec<Outlink> {
-    let links = known.links.of_page(seq).iter().map(|link| Outlink {
-        url: known.urls.spelling(link.to).to_owned(),
-        anchor: known.links.anchor(link.anchor).to_owned(),
-        ..Outlink::default()
-    });
-    links.collect()
 }

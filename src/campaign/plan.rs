@@ -45,24 +45,19 @@ pub enum Beside {
 /// use prospect::campaign::plan::{Beside, plan};
 /// use prospect::planner::settings::PlanSettings;
 /// # use prospect_index::ingest::ingest_all;
-/// # use prospect_index::page::{Outlink, PageRecord};
+/// # use prospect_index::page::PageRecord;
 /// # use prospect::workload::{Query, Workload};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
 /// # let root = dir.path();
-/// # let link = |url: &str, anchor: &str| Outlink {
-/// #     url: url.into(),
-/// #     anchor: anchor.into(),
-/// #     ..Outlink::default()
-/// # };
 /// # let page = PageRecord {
 /// #     url: "https://a.test/".into(),
 /// #     text: "Links on bread and on ships.".into(),
 /// #     outlinks: vec![
-/// #         link("https://b.test/1", "rye bread"),
-/// #         link("https://b.test/2", "ships of the north"),
-/// #         link("https://c.test/3", "white bread"),
+/// #         ("https://b.test/1", "rye bread").into(),
+/// #         ("https://b.test/2", "ships of the north").into(),
+/// #         ("https://c.test/3", "white bread").into(),
 /// #     ],
 /// #     ..PageRecord::default()
 /// # };

@@ -59,7 +59,7 @@ mod tests {
             known.pages.note(UrlId(url), seq, 0, None);
         }
         for &(from, to, since) in links {
-            known.links.push(UrlId(from), UrlId(to), since, "");
+            known.links.push((UrlId(from), UrlId(to), since), "");
         }
         known
     }
@@ -96,7 +96,7 @@ mod tests {
 
     fn page(name: &str, text: &str, links: &[&str]) -> PageRecord {
         let url = |name: &str| format!("https://a.test/{name}");
-        let outlinks = links.iter().map(|to| Outlink { url: url(to), ..Outlink::default() });
+        let outlinks = links.iter().map(|to| Outlink::from((url(to), "")));
         PageRecord {
             url: url(name),
             text: text.to_owned(),

@@ -33,9 +33,6 @@
 //! # use prospect::workload::{Query, Workload};
 //! # use prospect_index::ingest::ingest_all;
 //! # use prospect_index::page::{Outlink, PageRecord};
-//! # fn link(url: &str, anchor: &str) -> Outlink {
-//! #     Outlink { url: url.into(), anchor: anchor.into(), ..Outlink::default() }
-//! # }
 //! # fn page(url: &str, title: &str, text: &str, outlinks: Vec<Outlink>) -> PageRecord {
 //! #     let [url, title, text] = [url, title, text].map(str::to_owned);
 //! #     PageRecord { url, title, text, outlinks, ..PageRecord::default() }
@@ -54,7 +51,7 @@
 //!         _ => ("More", "ovens and stone and steel".to_owned()),
 //!     };
 //!     let url = format!("https://bake.test/old/{number}");
-//!     links.push(link(&url, anchor));
+//!     links.push((url.as_str(), anchor).into());
 //!     pages.push(page(&url, anchor, &text, Vec::new()));
 //! }
 //! // … and to the six.
@@ -66,7 +63,7 @@
 //!     ("https://mill.test/flour", "Flour for rye bread"),
 //!     ("https://bake.test/photos", ""),
 //! ];
-//! links.extend(six.map(|(url, anchor)| link(url, anchor)));
+//! links.extend(six.map(Outlink::from));
 //! let home = page("https://bake.test/", "Baking", "all about rye bread", links);
 //! ingest_all(directory.path(), vec![home], "home")?;
 //! ingest_all(directory.path(), pages, "the others")?;

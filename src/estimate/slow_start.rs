@@ -126,10 +126,10 @@ mod tests {
         }
         let young = known.urls.insert("https://young.test/", "");
         known.pages.note(young, 40, 200, None);
-        known.links.push(UrlId(39), young, 39, "");
+        known.links.push((UrlId(39), young, 39), "");
         let urls = ["https://a.test/", "https://b.test/"].map(|url| known.urls.insert(url, ""));
-        known.links.push(UrlId(39), urls[0], 39, "");
-        known.links.push(young, urls[1], 40, "");
+        known.links.push((UrlId(39), urls[0], 39), "");
+        known.links.push((young, urls[1], 40), "");
         let mut estimates = urls.map(|url| UrlEstimate::valued(url, 1.0));
         SlowStart::new(&known, urls.into_iter()).defer(&mut estimates, 1);
         assert_eq!(estimates.map(|url| url.deferred), [false, true]);

@@ -141,11 +141,11 @@ mod tests {
             known.pages.note(url, seq as u32, 200, None);
         }
         let young = UrlId(40);
-        known.links.push(UrlId(0), young, 0, "");
+        known.links.push((UrlId(0), young, 0), "");
         for (from, to) in links {
             let from = known.urls.insert(from, "");
             let to = known.urls.insert(to, "");
-            known.links.push(from, to, from.0, "");
+            known.links.push((from, to, from.0), "");
         }
         known
     }

@@ -131,7 +131,7 @@ mod tests {
         let mut reference = petgraph::graph::DiGraph::<(), ()>::new();
         let nodes: Vec<_> = (0..6).map(|_| reference.add_node(())).collect();
         for (seq, (from, to)) in edges.into_iter().enumerate() {
-            links.push(UrlId(from), UrlId(to), seq as u32, "");
+            links.push((UrlId(from), UrlId(to), seq as u32), "");
             reference.update_edge(nodes[from as usize], nodes[to as usize], ());
         }
         let rank = LinkGraph::new(&links, 6, u32::MAX).page_rank();
@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn later_links_are_not_seen() {
         let mut links = LinkTable::default();
-        links.push(UrlId(0), UrlId(1), 0, "");
-        links.push(UrlId(1), UrlId(2), 5, "");
+        links.push((UrlId(0), UrlId(1), 0), "");
+        links.push((UrlId(1), UrlId(2), 5), "");
         let early = LinkGraph::new(&links, 3, 5).page_rank();
         assert!(early[1] > early[2]);
         assert_eq!(early.len(), 3);

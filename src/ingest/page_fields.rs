@@ -9,7 +9,7 @@ use std::fmt;
 
 use prospect_index::fetch_outcome::ROBOTS;
 use prospect_index::limits;
-use prospect_index::page::PageRecord;
+use prospect_index::page::{Outlink, PageRecord};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
@@ -208,11 +208,7 @@ impl Visitor<'_> for TimeVisitor {
 
 /// A link: an object, a URL alone, or as ClueWeb22 has it: URL, its hash, anchor, and more.
 #[derive(Default)]
-struct RawLink {
-    url: Option<String>,
-    anchor: Option<String>,
-    around: Option<String>,
-}
+struct RawLink(Outlink);
 
 impl<'de> Deserialize<'de> for RawLink {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -230,7 +226,7 @@ impl<'de> Visitor<'de> for LinkVisitor {
     }
 
     fn visit_str<E>(self, url: &str) -> Result<RawLink, E> {
-        Ok(RawLink { url: Some(url.to_owned()), ..RawLink::default() })
+        Ok(RawLink((url, "").into()))
     }
 
     fn visit_unit<E>(self) -> Result<RawLink, E> {
@@ -245,7 +241,8 @@ impl<'de> Visitor<'de> for LinkVisitor {
             around: Option<String>,
         }
         let Object { url, anchor, around } = Object::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(RawLink { url, anchor, around })
+        let [url, anchor, around] = [url, anchor, around].map(Option::unwrap_or_default);
+        Ok(RawLink(Outlink { url, anchor, around }))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<RawLink, A::Error> {
@@ -253,7 +250,7 @@ impl<'de> Visitor<'de> for LinkVisitor {
         list.next_element::<IgnoredAny>()?;
         let anchor = list.next_element::<Option<String>>()?.flatten();
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(RawLink { url, anchor, around: None })
+        Ok(RawLink((url.unwrap_or_default(), anchor.unwrap_or_default()).into()))
     }
 }
 
@@ -271,13 +268,11 @@ pub(super) fn record(mut fields: PageFields, urls: Option<&UrlsOfIds>) -> Result
     cuts.text(&mut text);
     let mut links = Links::new(&url, &url, Spelling::AsGiven);
     for link in fields.outlinks.or(fields.outgoing_links).unwrap_or_default() {
-        let RawLink { url, anchor, around } = link;
-        match url {
-            Some(href) if !href.trim().is_empty() => {
-                let (anchor, around) = (anchor.unwrap_or_default(), around.unwrap_or_default());
-                links.push(&href, anchor, around, &mut cuts);
-            }
-            _ => cuts.add("link", 1),
+        let RawLink(link) = link;
+        if link.url.trim().is_empty() {
+            cuts.add("link", 1);
+        } else {
+            links.push(link, &mut cuts);
         }
     }
     let (outlinks, other_schemes) = links.finish();

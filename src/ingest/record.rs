@@ -108,16 +108,9 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Adds a link with its anchor and, where it is known, the text around it; what is dropped is counted
-    /// in `cuts`.
-    pub(super) fn push(
-        &mut self,
-        href: &str,
-        mut anchor: String,
-        mut around: String,
-        cuts: &mut Cuts,
-    ) {
-        let href = href.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
+    /// Adds a link whose URL may be relative; what is dropped is counted in `cuts`.
+    pub(super) fn push(&mut self, mut link: Outlink, cuts: &mut Cuts) {
+        let href = link.url.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
         let href = href.split_once('#').map_or(href, |(before, _)| before);
         let key = xxh3_128(href.as_bytes());
         let target = if let Some(&known) = self.resolved.get(&key) {
@@ -131,15 +124,15 @@ impl<'a> Links<'a> {
         };
         match target {
             Target::Kept(at) => {
-                cuts.add(
-                    "anchor",
-                    u32::from(limits::cut_chars(&mut anchor, limits::BOUNDS.anchor_chars)),
-                );
-                cuts.add(
-                    "around",
-                    u32::from(limits::cut_chars(&mut around, limits::BOUNDS.around_chars)),
-                );
-                self.keep(at, anchor, around, cuts);
+                let Outlink { anchor, around, .. } = &mut link;
+                let texts = [
+                    ("anchor", anchor, limits::BOUNDS.anchor_chars),
+                    ("around", around, limits::BOUNDS.around_chars),
+                ];
+                for (name, text, most) in texts {
+                    cuts.add(name, u32::from(limits::cut_chars(text, most)));
+                }
+                self.keep(at, link, cuts);
             }
             Target::OverCap => cuts.add("outlinks", 1),
             Target::TooLong => cuts.add("url", 1),
@@ -148,9 +141,9 @@ impl<'a> Links<'a> {
         }
     }
 
-    fn keep(&mut self, at: usize, anchor: String, around: String, cuts: &mut Cuts) {
+    fn keep(&mut self, at: usize, link: Outlink, cuts: &mut Cuts) {
         let mut pair = (at as u64).to_le_bytes().to_vec();
-        pair.extend_from_slice(anchor.as_bytes());
+        pair.extend_from_slice(link.anchor.as_bytes());
         let pair = xxh3_128(&pair);
         if self.pairs.contains(&pair) {
             return;
@@ -162,7 +155,7 @@ impl<'a> Links<'a> {
         }
         self.repeated += usize::from(!is_first);
         self.pairs.insert(pair);
-        self.outlinks.push(Outlink { url: self.urls[at].0.clone(), anchor, around });
+        self.outlinks.push(Outlink { url: self.urls[at].0.clone(), ..link });
     }
 
     fn resolve(&mut self, href: &str) -> Target {

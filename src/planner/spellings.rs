@@ -514,7 +514,7 @@ mod tests {
             "https://a.test/y",
             "https://a.test/",
         ]);
-        known.links.push(UrlId(4), UrlId(1), 0, "x");
+        known.links.push((UrlId(4), UrlId(1), 0), "x");
         // The one that most pages link to,
         check_planned(&known, Vec::new(), &[], [false, true, false, true, true]);
         // of those that may be planned; the first, if all have as many.
@@ -543,7 +543,7 @@ mod tests {
     fn a_spelling_that_fails_does_not_keep_the_others_from_being_planned() {
         let spellings = Spellings::new(&rules(&["slash@a.test"]));
         let mut known = known(&["https://a.test/x", "https://a.test/x/", "https://b.test/"]);
-        known.links.push(UrlId(2), UrlId(0), 0, "x");
+        known.links.push((UrlId(2), UrlId(0), 0), "x");
         let mut manifest = Manifest::default();
         for cycle in 0..5 {
             let retries = Retries::new(&known, &manifest);

@@ -34,7 +34,7 @@ pub struct Web<'a> {
     /// Canonical URL of every page.
     pub(crate) urls: &'a UrlTable,
     /// Links with anchors.
-    pub(crate) links: AnchoredLinks<'a>,
+    pub(crate) links: &'a AnchoredLinks,
     /// Text of every page: document i has the `UrlId` of its page.
     pub(crate) text: &'a TextIndex,
     /// The words of the queries that each document holds; read of fetched pages. Without it every plan is made
@@ -68,40 +68,46 @@ impl WebVectors<'_> {
     }
 }
 
-/// Links of pages with their anchors, repeated targets with other anchors included, in document
-/// order.
+/// A link of a page of a collection, to `T`.
 #[derive(Clone, Copy)]
-pub(crate) struct AnchoredLinks<'a> {
-    /// Links of page p: `starts[p]..starts[p + 1]`.
-    pub(crate) starts: &'a [u64],
-    /// Their targets.
-    pub(crate) targets: &'a [Page],
-    /// Their anchors, as indices of `texts`.
-    pub(crate) anchors: &'a [u32],
-    /// Texts around them, as indices of `around_words`.
-    pub(crate) link_context: &'a [u32],
-    /// Distinct anchor texts.
-    pub(crate) texts: &'a [Box<str>],
-    /// Words of the distinct texts around links, as [`prospect_index::link_context::word_numbers`].
-    pub(crate) around_words: &'a [Box<[u32]>],
+pub(crate) struct AnchoredLink<T> {
+    /// Its target.
+    pub(crate) target: T,
+    /// Its anchor, as an index of [`AnchoredLinks::texts`].
+    pub(crate) anchor: u32,
+    /// The text around it, as an index of [`AnchoredLinks::around_words`].
+    pub(crate) around: u32,
 }
 
-impl<'a> AnchoredLinks<'a> {
-    /// Links of a page: target, anchor, words around.
-    pub(super) fn of(
-        &self,
-        page: Page,
-    ) -> impl Iterator<Item = (Page, &'a str, &'a [u32])> + use<'a> {
+impl<T> AnchoredLink<T> {
+    /// The same link to its target as others number it.
+    pub(crate) fn to<U>(&self, target: U) -> AnchoredLink<U> {
+        AnchoredLink { target, anchor: self.anchor, around: self.around }
+    }
+}
+
+/// Links of pages with their anchors, repeated targets with other anchors included, in document
+/// order.
+#[derive(Default)]
+pub(crate) struct AnchoredLinks {
+    /// Links of page p: `links[starts[p]..starts[p + 1]]`.
+    pub(crate) starts: Vec<u64>,
+    /// Links.
+    pub(crate) links: Vec<AnchoredLink<Page>>,
+    /// Distinct anchor texts.
+    pub(crate) texts: Vec<Box<str>>,
+    /// Words of the distinct texts around links, as [`prospect_index::link_context::word_numbers`].
+    pub(crate) around_words: Vec<Box<[u32]>>,
+}
+
+impl AnchoredLinks {
+    /// Links of a page; pages outside the collection have none.
+    pub(crate) fn of(&self, page: Page) -> &[AnchoredLink<Page>] {
         let at = page as usize;
-        // Pages outside the collection have no row.
-        let start = self.starts.get(at).copied().unwrap_or(0) as usize;
-        let end = self.starts.get(at + 1).copied().unwrap_or(start as u64) as usize;
-        let links = *self;
-        (start..end).map(move |row| {
-            let anchor = &*links.texts[links.anchors[row] as usize];
-            let link_context = &*links.around_words[links.link_context[row] as usize];
-            (links.targets[row], anchor, link_context)
-        })
+        match self.starts.get(at + 1) {
+            Some(&end) => &self.links[self.starts[at] as usize..end as usize],
+            None => &[],
+        }
     }
 }
 
@@ -239,10 +245,12 @@ impl<'a> Crawled<'a> {
             return;
         }
         (self.docs.url[doc as usize], self.docs.seq[doc as usize]) = (url, seq);
-        for (target, anchor, link_context) in self.web.links.of(page) {
-            let to = self.id(target);
-            self.known.links.push(url, to, seq, anchor);
-            self.link_context.push(url, to, seq, link_context);
+        let links = self.web.links;
+        for link in links.of(page) {
+            let to = self.id(link.target);
+            self.known.links.push((url, to, seq), &links.texts[link.anchor as usize]);
+            let around = &links.around_words[link.around as usize];
+            self.link_context.push(url, to, seq, around);
         }
     }
 }

@@ -4,18 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use prospect_index::ingest::{LinkView, PreparedPage};
-
-/// A link.
-#[derive(Clone, Debug)]
-pub(crate) struct AddedLink {
-    /// Canonical URL of its target.
-    pub(crate) url: String,
-    /// The spelling of that.
-    pub(crate) spelling: String,
-    /// The anchor, which is also the text around it.
-    pub(crate) anchor: String,
-}
+use prospect_index::ingest::{PreparedLink, PreparedPage};
 
 /// Pages and links to add.
 #[derive(Clone, Debug, Default)]
@@ -23,18 +12,12 @@ pub(crate) struct AddedPages {
     /// Pages that follow those of the collection.
     pub(crate) pages: Vec<PreparedPage>,
     /// By canonical URL of a page of the collection: links that follow its own.
-    pub(crate) links: BTreeMap<String, Vec<AddedLink>>,
+    pub(crate) links: BTreeMap<String, Vec<PreparedLink>>,
 }
 
 impl AddedPages {
     /// The links that a page gets.
-    pub(crate) fn links_of(&self, canonical: &str) -> impl Iterator<Item = LinkView<'_>> {
-        let links = self.links.get(canonical).into_iter().flatten();
-        links.map(|AddedLink { url, spelling, anchor }| LinkView {
-            url,
-            spelling,
-            anchor,
-            around: anchor,
-        })
+    pub(crate) fn links_of(&self, canonical: &str) -> impl Iterator<Item = &PreparedLink> {
+        self.links.get(canonical).into_iter().flatten()
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use prospect_index::bm25::ForwardIndex;
 use prospect_index::error::StoreError;
-use prospect_index::ingest::LinkView;
+use prospect_index::ingest::PreparedLink;
 use prospect_index::link_context::word_numbers;
 use prospect_index::ngram::{BuildConfig, NgramError, NgramIndex, Segment, SegmentBuilder};
 use prospect_index::page::UrlId;
@@ -28,7 +28,7 @@ use super::page_texts::{TextFile, TextWriter};
 use crate::estimate::features::similarity::url_text;
 use crate::evaluate::rerank::PageTexts;
 use crate::policy::Page;
-use crate::policy::hidden_web::{AnchoredLinks, Web};
+use crate::policy::hidden_web::{AnchoredLink, AnchoredLinks, Web};
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 use crate::workload::Workload;
 
@@ -60,7 +60,7 @@ pub struct Collection {
     /// Distinct targets of page p: `links[link_starts[p]..link_starts[p + 1]]`, in document order.
     link_starts: Vec<u64>,
     links: Vec<Page>,
-    anchored: Anchored,
+    anchored: AnchoredLinks,
     /// Text of the pages. A document has the `UrlId` of its page.
     pub text: TextIndex,
     /// The texts themselves, by page, where they are kept.
@@ -73,16 +73,6 @@ pub struct Collection {
     pub(crate) quality: Vec<Option<f64>>,
     /// Records of a URL that a later one replaced.
     pub(crate) repeated: u64,
-}
-
-#[derive(Default)]
-struct Anchored {
-    starts: Vec<u64>,
-    targets: Vec<Page>,
-    anchors: Vec<u32>,
-    around: Vec<u32>,
-    texts: Vec<Box<str>>,
-    around_words: Vec<Box<[u32]>>,
 }
 
 impl Collection {
@@ -132,9 +122,8 @@ impl Collection {
     }
 
     /// Links with their anchors.
-    pub(crate) fn anchored_links(&self) -> AnchoredLinks<'_> {
-        let Anchored { starts, targets, anchors, around, texts, around_words } = &self.anchored;
-        AnchoredLinks { starts, targets, anchors, link_context: around, texts, around_words }
+    pub(crate) fn anchored_links(&self) -> &AnchoredLinks {
+        &self.anchored
     }
 
     /// Which pages are near-duplicates of others; none where texts are not kept.
@@ -192,13 +181,8 @@ impl Collection {
     /// # Errors
     /// The files cannot be written or read.
     pub fn strings(&self, directory: &Path) -> Result<Segment, NgramError> {
-        let mut incoming: Vec<(Page, u32)> = self
-            .anchored
-            .targets
-            .iter()
-            .copied()
-            .zip(self.anchored.anchors.iter().copied())
-            .collect();
+        let links = self.anchored.links.iter();
+        let mut incoming: Vec<(Page, u32)> = links.map(|link| (link.target, link.anchor)).collect();
         incoming.sort_unstable();
         incoming.dedup();
         let config =
@@ -221,7 +205,7 @@ impl Collection {
 ///
 /// ```
 /// use prospect::simulate::collection::{CollectionBuilder, Outside};
-/// use prospect_index::ingest::LinkView;
+/// use prospect_index::ingest::PreparedLink;
 /// use prospect_index::text_index::TextIndex;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -231,8 +215,8 @@ impl Collection {
 /// let text = TextIndex::build(&directory, pages.map(|_| (String::new(), "a text".to_owned())))?;
 /// let mut builder = CollectionBuilder::default();
 /// for (url, target) in pages {
-///     let link = LinkView { url: target, spelling: target, anchor: "next", around: "" };
-///     builder.add((url, url), "", None, [link].into_iter());
+///     let link = PreparedLink { canonical: target.into(), shown: (target, "next").into() };
+///     builder.add((url, url), "", None, [link].iter());
 /// }
 /// let collection = builder.finish(&text, Outside::Charge)?;
 /// assert_eq!((collection.pages, collection.link_count()), (2, 2));
@@ -256,11 +240,9 @@ pub struct CollectionBuilder {
     document_of: HashMap<UrlId, u32>,
     repeated: u64,
     row_ends: Vec<u64>,
-    targets: Vec<UrlId>,
-    anchors: Vec<u32>,
+    links: Vec<AnchoredLink<UrlId>>,
     texts: Vec<Box<str>>,
     text_ids: HashMap<Box<str>, u32>,
-    around: Vec<u32>,
     around_words: Vec<Box<[u32]>>,
     around_ids: HashMap<Box<[u32]>, u32>,
     /// URLs whose fetch failed.
@@ -290,7 +272,7 @@ impl CollectionBuilder {
         (canonical, spelling): (&str, &str),
         title: &str,
         quality: Option<f64>,
-        links: impl Iterator<Item = LinkView<'l>>,
+        links: impl Iterator<Item = &'l PreparedLink>,
     ) {
         let document = self.documents.len() as u32;
         let id = self.urls.insert(canonical, spelling);
@@ -302,13 +284,14 @@ impl CollectionBuilder {
         if self.document_of.insert(id, document).is_some() {
             self.repeated += 1;
         }
-        for LinkView { url, spelling, anchor, around } in links {
-            self.targets.push(self.urls.insert(url, spelling));
-            self.anchors.push(number(&mut self.texts, &mut self.text_ids, anchor));
-            let around = word_numbers(&self.analyzer, around);
-            self.around.push(number(&mut self.around_words, &mut self.around_ids, &*around));
+        for PreparedLink { canonical, shown } in links {
+            let target = self.urls.insert(canonical, &shown.url);
+            let anchor = number(&mut self.texts, &mut self.text_ids, &*shown.anchor);
+            let around = word_numbers(&self.analyzer, &shown.around);
+            let around = number(&mut self.around_words, &mut self.around_ids, &*around);
+            self.links.push(AnchoredLink { target, anchor, around });
         }
-        self.row_ends.push(self.targets.len() as u64);
+        self.row_ends.push(self.links.len() as u64);
     }
 
     /// Notes that the fetch of a URL failed: its canonical form, and its spelling.
@@ -384,21 +367,19 @@ impl CollectionBuilder {
     }
 
     /// Links of the latest document of every page, between known numbers, without the texts.
-    fn anchored(&self, pages: &[UrlId], numbers: &[u32]) -> Anchored {
-        let mut anchored = Anchored { starts: vec![0], ..Anchored::default() };
+    fn anchored(&self, pages: &[UrlId], numbers: &[u32]) -> AnchoredLinks {
+        let mut anchored = AnchoredLinks { starts: vec![0], ..AnchoredLinks::default() };
         let row_end = |document: usize| self.row_ends[document] as usize;
         for page in pages {
             let document = self.document_of[page] as usize;
             let start = document.checked_sub(1).map_or(0, row_end);
-            for row in start..row_end(document) {
-                let target = numbers[self.targets[row].index()];
+            for link in &self.links[start..row_end(document)] {
+                let target = numbers[link.target.index()];
                 if target != NONE {
-                    anchored.targets.push(target);
-                    anchored.anchors.push(self.anchors[row]);
-                    anchored.around.push(self.around[row]);
+                    anchored.links.push(link.to(target));
                 }
             }
-            anchored.starts.push(anchored.targets.len() as u64);
+            anchored.starts.push(anchored.links.len() as u64);
         }
         anchored
     }
@@ -423,13 +404,14 @@ where
 }
 
 /// The links without repeated targets.
-fn distinct(anchored: &Anchored, urls: usize) -> (Vec<u64>, Vec<Page>) {
+fn distinct(anchored: &AnchoredLinks, urls: usize) -> (Vec<u64>, Vec<Page>) {
     let mut last_seen = vec![NONE; urls];
-    let (mut starts, mut links) = (vec![0], Vec::with_capacity(anchored.targets.len()));
+    let (mut starts, mut links) = (vec![0], Vec::with_capacity(anchored.links.len()));
     for (page, bounds) in anchored.starts.windows(2).enumerate() {
-        for &target in &anchored.targets[bounds[0] as usize..bounds[1] as usize] {
-            if std::mem::replace(&mut last_seen[target as usize], page as u32) != page as u32 {
-                links.push(target);
+        for link in &anchored.links[bounds[0] as usize..bounds[1] as usize] {
+            let seen = &mut last_seen[link.target as usize];
+            if std::mem::replace(seen, page as u32) != page as u32 {
+                links.push(link.target);
             }
         }
         starts.push(links.len() as u64);

@@ -64,7 +64,7 @@ enum State {
 /// use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
 /// use prospect_index::page::UrlId;
 /// # use prospect::simulate::collection::{CollectionBuilder, Outside};
-/// # use prospect_index::ingest::LinkView;
+/// # use prospect_index::ingest::PreparedLink;
 /// # use prospect_index::text_index::TextIndex;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -75,10 +75,9 @@ enum State {
 /// # let url = |page: usize| format!("https://a.test/{page}");
 /// # let mut builder = CollectionBuilder::default();
 /// # for (page, links) in [vec![2, 1], vec![3], vec![], vec![]].into_iter().enumerate() {
-/// #     let targets: Vec<String> = links.into_iter().map(url).collect();
-/// #     let link = |url| LinkView { url, spelling: url, anchor: "", around: "" };
-/// #     let links = targets.iter().map(|url| link(url));
-/// #     builder.add((&url(page), &url(page)), "", None, links);
+/// #     let link = |to| PreparedLink { canonical: url(to), shown: (url(to), "").into() };
+/// #     let links: Vec<PreparedLink> = links.into_iter().map(link).collect();
+/// #     builder.add((&url(page), &url(page)), "", None, links.iter());
 /// # }
 /// # let collection = builder.finish(&text, Outside::Drop)?;
 /// # let basics = Basics {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use prospect_index::error::StoreError;
-use prospect_index::ingest::{LinkView, PreparedPage, prepare};
+use prospect_index::ingest::{PreparedLink, PreparedPage, prepare};
 use prospect_index::link_context::locate;
-use prospect_index::page::{PageRecord, UrlId};
+use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::page_store::{Fetch, Known, PageText, for_each_text};
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::TextIndex;
@@ -120,7 +120,7 @@ pub(crate) fn from_corpus(
             progress(read, of);
         }
         let page = waiting.pop_front()?;
-        let links = page.links().chain(added.links_of(page.url().0));
+        let links = page.links.iter().chain(added.links_of(page.url().0));
         builder.add(page.url(), &page.record.title, page.record.quality_score, links);
         let PageRecord { title, text, .. } = page.record;
         if let Some(Err(error)) = kept.as_mut().map(|kept| kept.add(&title, &text)) {
@@ -238,7 +238,7 @@ pub(crate) fn from_store(
     }
     let mut texts: Vec<_> = pages.into_iter().map(|page| (page.title, page.text)).collect();
     for page in &added.pages {
-        builder.add(page.url(), &page.record.title, None, page.links());
+        builder.add(page.url(), &page.record.title, None, page.links.iter());
         texts.push((page.record.title.clone(), page.record.text.clone()));
     }
     if let Some(kept) = &mut kept {
@@ -260,15 +260,14 @@ fn add_stored(
     added: &AddedPages,
 ) {
     let urls = &known.urls;
-    let spelled = |id| (urls.url(id), urls.spelling(id));
-    let links = known.links.of_page(page.seq);
-    let located = locate(&page.text, links.iter().map(|link| known.links.anchor(link.anchor)));
-    let rows = links.iter().zip(&located).map(|(link, located)| {
-        let (url, spelling) = spelled(link.to);
-        let anchor = known.links.anchor(link.anchor);
-        let around = around.get(&(page.seq, link.to)).unwrap_or(located);
-        LinkView { url, spelling, anchor, around }
-    });
-    let rows = rows.chain(added.links_of(urls.url(page.url)));
-    builder.add(spelled(page.url), &page.title, None, rows);
+    let links: Vec<(UrlId, Outlink)> = known.outlinks(page.seq).collect();
+    let located = locate(&page.text, links.iter().map(|(_, link)| link.anchor.as_str()));
+    let mut rows = Vec::with_capacity(links.len());
+    for ((to, shown), located) in links.into_iter().zip(located) {
+        let around = around.get(&(page.seq, to)).cloned().unwrap_or(located);
+        let canonical = urls.url(to).to_owned();
+        rows.push(PreparedLink { canonical, shown: Outlink { around, ..shown } });
+    }
+    let links = rows.iter().chain(added.links_of(urls.url(page.url)));
+    builder.add((urls.url(page.url), urls.spelling(page.url)), &page.title, None, links);
 }

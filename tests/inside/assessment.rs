@@ -19,8 +19,7 @@ const QUERIES: usize = 30;
 /// all.
 fn assessment() -> Assessment {
     let dir = tempfile::tempdir().unwrap();
-    let link =
-        Outlink { url: "https://y.test/".into(), anchor: "word1 of".into(), ..Outlink::default() };
+    let link = Outlink::from(("https://y.test/", "word1 of"));
     let page = PageRecord {
         url: "https://x.test/".into(),
         text: "word0 of".into(),

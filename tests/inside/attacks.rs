@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use prospect_index::ingest::{LinkView, PreparedPage};
+use prospect_index::ingest::PreparedLink;
 use prospect_index::page::UrlId;
 use prospect_index::url;
 use prospect_index::words::{WordOptions, words};
@@ -12,7 +12,7 @@ use prospect_index::words::{WordOptions, words};
 use super::common::{Bench, PAGES};
 use super::simulation::bench;
 use crate::ingest::SourceOptions;
-use crate::simulate::added::{AddedLink, AddedPages};
+use crate::simulate::added::AddedPages;
 use crate::simulate::attack::attacked::Attacked;
 use crate::simulate::attack::gains;
 use crate::simulate::attack::{Attack, AttackError, AttackKind, Victim};
@@ -60,13 +60,11 @@ fn attack(kind: AttackKind) -> Attack {
 
 /// By page of the attacker: all anchors that lead to it.
 fn anchors(attack: &Attack) -> BTreeMap<String, Vec<String>> {
-    let of_pages = attack.added.pages.iter().flat_map(PreparedPage::links);
-    let of_pages = of_pages.map(|link| (link.url.to_owned(), link.anchor.to_owned()));
+    let of_pages = attack.added.pages.iter().flat_map(|page| &page.links);
     let comments = attack.added.links.values().flatten();
-    let comments = comments.map(|link| (link.url.clone(), link.anchor.clone()));
     let mut anchors: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (to, anchor) in of_pages.chain(comments) {
-        anchors.entry(to).or_default().push(anchor);
+    for PreparedLink { canonical, shown } in of_pages.chain(comments) {
+        anchors.entry(canonical.clone()).or_default().push(shown.anchor.clone());
     }
     anchors
 }
@@ -94,14 +92,18 @@ fn an_attacker_owns_its_share_and_is_found_from_as_many_honest_pages() {
         assert!(most.contains(&links.len()), "{kind:?}: {} pages link to it", links.len());
         assert!(own.iter().all(|url| HONEST.collection.page(url).is_none()), "{kind:?}");
         assert!(links.keys().all(|url| HONEST.collection.page(url).is_some()), "{kind:?}");
-        let is_one = |links: &Vec<AddedLink>| links.iter().all(|link| link.url == links[0].url);
+        let is_one = |links: &Vec<PreparedLink>| {
+            links.iter().all(|link| link.canonical == links[0].canonical)
+        };
         assert!(is_planted || links.values().all(is_one), "{kind:?}: one comment a page");
         let next: BTreeMap<&str, Vec<&str>> = pages
             .iter()
-            .map(|page| (page.url().0, page.links().map(|link| link.url).collect()))
+            .map(|page| {
+                (page.url().0, page.links.iter().map(|link| link.canonical.as_str()).collect())
+            })
             .collect();
         let mut waiting: VecDeque<&str> =
-            links.values().flatten().map(|link| link.url.as_str()).collect();
+            links.values().flatten().map(|link| link.canonical.as_str()).collect();
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         while let Some(url) = waiting.pop_front() {
             if reached.insert(url) {
@@ -159,9 +161,9 @@ fn every_domain_of_a_farm_links_to_every_target_with_a_query() {
     let mut from: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for page in &farm.added.pages {
         let host = url::host(page.url().0);
-        for LinkView { url: to, anchor, .. } in page.links() {
-            let is_query = |query: &workload::Query| query.text == anchor;
-            assert!(HONEST.workload.queries.iter().any(is_query), "{anchor:?} is no query");
+        for PreparedLink { canonical: to, shown } in &page.links {
+            let is_query = |query: &workload::Query| query.text == shown.anchor;
+            assert!(HONEST.workload.queries.iter().any(is_query), "{:?} is no query", shown.anchor);
             if url::host(to) != host {
                 from.entry(to).or_default().insert(host);
             }
@@ -211,7 +213,7 @@ fn honest_pages_are_as_they_were_but_for_the_links_that_were_added() {
         let url = collection.urls.url(UrlId(page));
         let now = attacked.page(url).unwrap();
         let mut expected = links(collection, page);
-        expected.extend(attack.added.links.get(url).map(|links| links[0].url.clone()));
+        expected.extend(attack.added.links.get(url).map(|links| links[0].canonical.clone()));
         assert_eq!(links(&attacked, now), expected, "{url}");
         let length = |of: &Collection, page: u32| {
             let at = of.text.docs().url.iter().position(|id| id.0 == page).unwrap();

@@ -18,9 +18,9 @@ use crate::workload::{Query, Workload};
 use proptest::prelude::*;
 use prospect_index::bm25::{Bm25, ForwardIndex};
 use prospect_index::derived::Derived;
-use prospect_index::ingest::LinkView;
+use prospect_index::ingest::PreparedLink;
 use prospect_index::ngram::{NgramIndex, Segment};
-use prospect_index::page::UrlId;
+use prospect_index::page::{Outlink, UrlId};
 use prospect_index::text_index::TextIndex;
 
 /// After the name of a policy that is to read embeddings.
@@ -59,6 +59,10 @@ impl PageOf {
         let start: Vec<&str> = self.text.split_whitespace().take(1 + url.len() % 4).collect();
         start.join(" ")
     }
+
+    fn outlink(&self, link: &(String, String)) -> Outlink {
+        Outlink { around: self.around(link), ..Outlink::from(link.clone()) }
+    }
 }
 
 fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
@@ -66,11 +70,12 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let mut builder = CollectionBuilder::default().with_titles(true);
     let mut texts = Vec::new();
     for page in pages {
-        let around: Vec<String> = page.links.iter().map(|link| page.around(link)).collect();
-        let links = page.links.iter().zip(&around);
-        let links =
-            links.map(|((url, anchor), around)| LinkView { url, spelling: "", anchor, around });
-        builder.add((&page.url, ""), &page.title(), None, links);
+        let links = page
+            .links
+            .iter()
+            .map(|link| PreparedLink { canonical: link.0.clone(), shown: page.outlink(link) });
+        let links: Vec<PreparedLink> = links.collect();
+        builder.add((&page.url, ""), &page.title(), None, links.iter());
         texts.push((page.title(), page.text.clone()));
     }
     let text = TextIndex::build(&directory.path().join("text"), texts).unwrap();
@@ -465,22 +470,17 @@ fn crawl_by_store(
     use crate::campaign::close::{self, Which};
     use crate::campaign::plan::{self, Beside};
     use prospect_index::ingest::ingest_all;
-    use prospect_index::page::{Outlink, PageRecord, UrlId};
+    use prospect_index::page::PageRecord;
     let directory = tempfile::tempdir().unwrap();
     let url_of = |page: &Page| world.collection.urls.url(UrlId(*page)).to_owned();
     let record = |url: &String| {
         let page = pages.iter().find(|page| page.url == *url).unwrap();
         let inside = page.links.iter().filter(|(to, _)| world.collection.page(to).is_some());
-        let link = |link: &(String, String)| Outlink {
-            url: link.0.clone(),
-            anchor: link.1.clone(),
-            around: page.around(link),
-        };
         PageRecord {
             url: url.clone(),
             title: page.title(),
             text: page.text.clone(),
-            outlinks: inside.map(link).collect(),
+            outlinks: inside.map(|link| page.outlink(link)).collect(),
             quality_score: world.collection.page(url).map(|page| world.quality[page as usize]),
             ..PageRecord::default()
         }

@@ -81,7 +81,8 @@ fn a_page_stores_so_many_links_and_says_how_many_it_left_out() {
         page.note_cuts(&cuts);
         let cuts: Vec<(&str, u64)> =
             page.cuts.iter().map(|(&name, &times)| (name, times)).collect();
-        (page.links().map(|link| link.url.to_owned()).collect::<Vec<_>>(), cuts)
+        let targets = page.links.into_iter().map(|link| link.canonical);
+        (targets.collect::<Vec<_>>(), cuts)
     };
     let links = |targets: usize, anchors: usize| {
         let one = |(target, anchor): (usize, usize)| format!("<a href=/t{target}>{anchor}</a>");

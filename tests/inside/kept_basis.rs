@@ -46,7 +46,7 @@ fn page(page: u32) -> PageRecord {
         if page >= from {
             let anchor = SHAPE.topics(page).join(" ");
             let url = format!("https://www.hub{hub}.test/");
-            record.outlinks.push(Outlink { url, anchor, ..Outlink::default() });
+            record.outlinks.push(Outlink::from((url, anchor)));
         }
     }
     record

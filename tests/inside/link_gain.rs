@@ -12,15 +12,10 @@ use crate::planner::settings::{Demand, PlanSettings};
 use crate::workload::{Query, Workload};
 
 fn page(url: &str, text: &str, links: &[(&str, &str)]) -> PageRecord {
-    let link = |(url, anchor): &(&str, &str)| Outlink {
-        url: (*url).to_owned(),
-        anchor: (*anchor).to_owned(),
-        ..Outlink::default()
-    };
     PageRecord {
         url: url.to_owned(),
         text: text.to_owned(),
-        outlinks: links.iter().map(link).collect(),
+        outlinks: links.iter().copied().map(Outlink::from).collect(),
         ..PageRecord::default()
     }
 }

@@ -185,7 +185,7 @@ fn how_a_workload_is_split_changes_nothing() {
 fn a_store_without_a_text_has_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("store");
-    let link = Outlink { url: "https://y.test/".into(), anchor: "w1".into(), ..Outlink::default() };
+    let link = Outlink::from(("https://y.test/", "w1"));
     let page =
         PageRecord { url: "https://x.test/".into(), outlinks: vec![link], ..PageRecord::default() };
     ingest_all(&root, vec![page], "one page").unwrap();

@@ -25,6 +25,7 @@ impl<'a> ImageWriter<'a> {
     /// # Errors
     /// The write failed.
     pub(crate) fn column<T: Cell>(&mut self, name: &str, parts: &[&[T]]) -> Result<(), StoreError> {
+        let name = named_of::<T>(name);
         let mut file = self.derived.start(&format!("{name}-{:06}.bin", self.generation))?;
         for part in parts {
             file.append(part.as_bytes())?;
@@ -53,13 +54,19 @@ impl<'a> ImageReader<'a> {
 
     /// A column, after its checksum was verified.
     pub(crate) fn column<T: Cell>(&self, name: &str) -> Option<Column<T>> {
-        let entry = self.files.iter().find(|entry| column_name(entry) == Some(name))?;
+        let name = named_of::<T>(name);
+        let entry = self.files.iter().find(|entry| column_name(entry) == Some(&name))?;
         self.derived.verify(std::slice::from_ref(entry)).ok()?;
         Column::of_file(map(self.derived.storage(), entry).ok()?)
     }
 }
 
-/// The column that a file holds, by what [`ImageWriter::column`] called it.
+/// Name of a column with the bytes of its cells: one of other cells is another column.
+fn named_of<T: Cell>(name: &str) -> String {
+    format!("{name}-{}", size_of::<T>())
+}
+
+/// The column that a file holds, by [`named_of`].
 fn column_name(entry: &FileEntry) -> Option<&str> {
     let file = entry.file.rsplit('/').next().unwrap_or_default();
     file.rsplit_once('-').map(|(name, _)| name)

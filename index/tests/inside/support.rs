@@ -32,11 +32,7 @@ pub fn page(number: usize, words: &[usize], links: &[(usize, Vec<usize>)]) -> Pa
         text: text(rest),
         outlinks: links
             .iter()
-            .map(|(to, anchor)| Outlink {
-                url: url(*to),
-                anchor: text(anchor),
-                ..Outlink::default()
-            })
+            .map(|(to, anchor)| Outlink::from((url(*to), text(anchor))))
             .collect(),
         ..PageRecord::default()
     }

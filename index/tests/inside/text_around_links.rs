@@ -10,7 +10,7 @@ use crate::words::Analyzer;
 fn page(number: usize, text: &str, links: &[(&str, &str, &str)]) -> PageRecord {
     let outlinks = links.iter().map(|(path, anchor, around)| {
         let (anchor, around) = ((*anchor).to_owned(), (*around).to_owned());
-        Outlink { url: format!("https://e.test/{path}"), anchor, around }
+        Outlink { around, ..Outlink::from((format!("https://e.test/{path}"), anchor)) }
     });
     PageRecord {
         url: format!("https://e.test/{number}"),
@@ -28,7 +28,8 @@ fn with_three_links(number: usize) -> PageRecord {
 
 /// Texts around the links of a page, in order.
 fn around(record: PageRecord) -> Vec<String> {
-    prepare(record).unwrap().links().map(|link| link.around.to_owned()).collect()
+    let links = prepare(record).unwrap().links.into_iter();
+    links.map(|link| link.shown.around).collect()
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn an_input_that_tells_is_believed_and_any_other_is_searched() {
     assert_eq!(around(page(0, text, &told)), ["", "told by the crawler"]);
     let long = "é".repeat(BOUNDS.around_chars + 9);
     let cut = prepare(page(0, "", &[("rye", "", &long)])).unwrap();
-    assert_eq!(cut.links().next().unwrap().around.chars().count(), BOUNDS.around_chars);
+    assert_eq!(cut.links[0].shown.around.chars().count(), BOUNDS.around_chars);
 }
 
 #[test]

@@ -115,7 +115,7 @@ mod tests {
             let anchor = format!("anchor {at}");
             let (sin, cos) = (at as f32 * 0.7).sin_cos();
             strings.add(&anchor, &[cos, sin]);
-            known.links.push(hub, to, 0, &anchor);
+            known.links.push((hub, to, 0), &anchor);
         }
         (known, strings)
     }
@@ -183,7 +183,7 @@ mod tests {
         links.reverse();
         for part in links.chunks(97) {
             for link in part {
-                known.links.push(link.from, link.to, link.seq, all.links.anchor(link.anchor));
+                known.links.push((link.from, link.to, link.seq), all.links.anchor(link.anchor));
             }
             rows_so_far.update(&known, &strings);
             steps.update(&known, &Embeddings { rows: &rows_so_far, ..whole });

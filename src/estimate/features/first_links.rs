@@ -105,7 +105,7 @@ mod tests {
         for seq in 0..60_u32 {
             for place in 0..seq % 7 {
                 let (from, to) = (UrlId(seq), UrlId((seq * 5 + place * 3) % 11));
-                table.push(from, to, seq, &format!("{place}"));
+                table.push((from, to, seq), &format!("{place}"));
             }
         }
         // Pages have places, but for some.

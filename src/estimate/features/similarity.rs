@@ -172,9 +172,9 @@ mod tests {
         let mut known = Known::default();
         let to = known.urls.insert("https://a.test/one_page", "");
         let from = known.urls.insert("https://b.test/", "");
-        known.links.push(from, to, 4, "far");
-        known.links.push(from, to, 7, "near");
-        known.links.push(to, to, 8, "far");
+        known.links.push((from, to, 4), "far");
+        known.links.push((from, to, 7), "near");
+        known.links.push((to, to, 8), "far");
         let mut rows = StringRows::default();
         rows.update(&known, &strings);
         assert_eq!(rows.urls[from.index()], NONE, "it was not embedded");

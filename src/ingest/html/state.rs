@@ -265,7 +265,7 @@ impl HtmlState {
                 cuts.add("nofollow", 1);
             } else {
                 let href = std::mem::take(&mut link.href);
-                links.push(&href, link.anchor_text(), String::new(), &mut cuts);
+                links.push((href, link.anchor_text()).into(), &mut cuts);
             }
         }
         let (outlinks, _) = links.finish();

@@ -328,7 +328,7 @@ impl HeldLinks {
         let own = std::mem::take(&mut record.outlinks);
         let known: HashSet<String> = own.iter().map(|link| link.url.clone()).collect();
         for link in own {
-            links.push(&link.url, link.anchor, link.around, &mut cuts);
+            links.push(link, &mut cuts);
         }
         for at in places.into_iter().flatten() {
             self.used[at] = true;
@@ -336,7 +336,7 @@ impl HeldLinks {
             let (target, anchor) = (self.target_of(held), self.anchor_of(held));
             // The page itself says more of a link than a table without anchors.
             if !(anchor.is_empty() && known.contains(target)) {
-                links.push(target, anchor.to_owned(), String::new(), &mut cuts);
+                links.push((target, anchor).into(), &mut cuts);
             }
         }
         (record.outlinks, _) = links.finish();

@@ -282,7 +282,7 @@ impl Page {
             return self.done();
         }
         let url = without_fragment(to.clone());
-        self.record.outlinks.push(Outlink { url, ..Outlink::default() });
+        self.record.outlinks.push(Outlink::from((url, "")));
         Found::Moved(Moved { from: self.url, to, record: self.record, origin: self.origin })
     }
 

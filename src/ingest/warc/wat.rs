@@ -168,7 +168,7 @@ fn describe(envelope: Envelope, url: &Url) -> Option<Described> {
             cuts.add("nofollow", 1);
             continue;
         }
-        links.push(&href, text.unwrap_or_default(), String::new(), &mut cuts);
+        links.push((href, text.unwrap_or_default()).into(), &mut cuts);
     }
     (record.outlinks, _) = links.finish();
     let location = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));

@@ -35,14 +35,14 @@ use std::collections::BTreeMap;
 
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::error::StoreError;
-use prospect_index::ingest::{PreparedPage, prepare};
+use prospect_index::ingest::{PreparedLink, PreparedPage, prepare};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::url::UrlError;
 use prospect_index::words::Analyzer;
 
 use self::junk::Junk;
 use self::plot::{Attacker, Owned, Plot};
-use super::added::{AddedLink, AddedPages};
+use super::added::AddedPages;
 use super::collection::Collection;
 use super::start::shuffled;
 use crate::policy::Page;
@@ -209,33 +209,30 @@ fn plot(kind: AttackKind, attacker: &mut Attacker<'_>, owned: usize, honest: &Co
 fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<AddedPages, AttackError> {
     let pages = plot.pages.iter().map(|own| page(plot, own));
     let pages: Vec<PreparedPage> = pages.collect::<Result<_, _>>()?;
-    let mut links: BTreeMap<String, Vec<AddedLink>> = BTreeMap::new();
+    let mut links: BTreeMap<String, Vec<PreparedLink>> = BTreeMap::new();
     let mut anywhere = shuffled(collection, seed, DRAWN_AS).into_iter();
     // As many as there are pages of the attacker, whatever doors there are.
     for door in plot.doors.iter().cycle().take(pages.len()) {
         let Some(honest) = door.on.or_else(|| anywhere.next()) else { break };
         let (canonical, spelling) = pages[door.to].url();
         let of_page = links.entry(collection.urls.url(UrlId(honest)).to_owned()).or_default();
-        of_page.extend(door.anchors.iter().map(|anchor| AddedLink {
-            url: canonical.to_owned(),
-            spelling: spelling.to_owned(),
-            anchor: anchor.clone(),
+        of_page.extend(door.anchors.iter().map(|anchor| PreparedLink {
+            canonical: canonical.to_owned(),
+            shown: stuffed(spelling, anchor),
         }));
     }
     Ok(AddedPages { pages, links })
 }
 
+/// A link with an anchor: who stuffs anchors stuffs what is beside them.
+fn stuffed(url: &str, anchor: &str) -> Outlink {
+    Outlink { around: anchor.to_owned(), ..Outlink::from((url, anchor)) }
+}
+
 /// A page of the plot as a crawler would find it.
 fn page(plot: &Plot, own: &Owned) -> Result<PreparedPage, UrlError> {
-    let mut outlinks = Vec::with_capacity(own.links.len());
-    for (to, anchor) in &own.links {
-        outlinks.push(Outlink {
-            url: plot.pages[*to].url.clone(),
-            anchor: anchor.clone(),
-            // Who stuffs anchors stuffs what is beside them.
-            around: anchor.clone(),
-        });
-    }
+    let links = own.links.iter();
+    let outlinks = links.map(|(to, anchor)| stuffed(&plot.pages[*to].url, anchor)).collect();
     prepare(PageRecord {
         url: own.url.clone(),
         title: own.title.clone(),
