@@ -670,8 +670,12 @@ fn caps_hold() {
     }
     let lifted = plan(&["--site-share", "1"]);
     assert_eq!(urls(&lifted), urls(&uncapped), "there are 12 sites");
-    let capped = plan(&["--per-host", "4", "--per-domain", "6", "--per-site", "3"]);
+    let caps = ["--per-host", "4", "--per-domain", "6", "--per-site", "3"];
+    let (capped, said) = bench.plan(&bench.store(), &caps);
     assert_eq!(urls(&capped).len(), 18);
+    let told =
+        said.lines().find(|line| line.starts_with("18 of the 40 URLs asked for: held back are "));
+    assert!(told.is_some_and(|told| told.contains(" by per-site")), "{said}");
     assert!(largest(&capped, &|url| host(url).to_owned()).0 <= 4);
     // A URL that a cap held back is told so.
     let left = urls(&uncapped).into_iter().find(|url| !urls(&capped).contains(url)).unwrap();

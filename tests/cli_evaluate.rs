@@ -178,6 +178,29 @@ fn document_ids_that_do_not_agree_are_told() {
 }
 
 #[test]
+fn documents_that_are_urls_are_compared_as_those_of_pages_are() {
+    let (as_sites_have_them, canonical) = ("HTTP://X.test:80/%7e", "http://x.test/~");
+    let judged = |place: &str| QRELS.replace(" 0 ", &format!(" 0 {place}"));
+    // One page is judged by two spellings.
+    let judged = judged(as_sites_have_them) + "1 0 http://x.test/~c 0\n";
+    let found = |place: &str| FIRST.replace(" Q0 ", &format!(" Q0 {place}"));
+    let files = [("judged", judged), ("a", found(as_sites_have_them)), ("b", found(canonical))];
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    let place = workplace(&files);
+    let value = |line: &str| {
+        let printed = done_in(&place, &format!("{line} --metrics nDCG@10,AP --json")).stdout;
+        let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        json["runs"][0]["means"].clone()
+    };
+    let expected = value("EVALUATE --run first");
+    assert!(expected.to_string().len() > 20, "{expected}");
+    for run in ["a", "b"] {
+        assert_eq!(value(&format!("evaluate --qrels judged --run {run}")), expected, "{run}");
+    }
+}
+
+#[test]
 fn results_beyond_the_depth_do_not_count() {
     let line = |at: u32| format!("2 Q0 d{at} 1 {} t\n", 9999 - at);
     let deep: String = (0..1001).map(line).chain(["2 Q0 a 1 1 t\n".to_owned()]).collect();
@@ -185,6 +208,12 @@ fn results_beyond_the_depth_do_not_count() {
     let run = done_in(&place, "EVALUATE --run deep --metrics AP");
     assert!(run.stdout.contains("deep  0.0000"), "{}", run.stdout);
     assert!(run.stderr.contains("deep: 1 queries have more than 1000 results"), "{}", run.stderr);
+}
+
+#[test]
+fn queries_without_pages_are_told() {
+    let said = ["there are queries to search for, and no pages", "leave --workload out"];
+    bad(&[("queries", b"1\tbread\n")], "EVALUATE --run first --workload queries", &said);
 }
 
 #[test]

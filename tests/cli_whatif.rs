@@ -212,8 +212,12 @@ fn a_scenario_is_carried_out_as_it_was_told() {
     let before = open_plans(&store);
     let name = ["--scenario", file, "--name", "sharp tools get hot"];
     // What the file beside the store says of plans is no option of this one.
-    fs::write(directory.path().join("prospect.toml"), "[plan]\nbudget = 1\nexplore = 1\n").unwrap();
-    let done = plan(&store, &[&name[..], &["--json"]].concat());
+    let beside = "[plan]\nbudget = 1\nexplore = 1\nworkload = \"others.tsv\"\n";
+    fs::write(directory.path().join("prospect.toml"), beside).unwrap();
+    let others = directory.path().join("others.tsv");
+    let mut command = prospect();
+    command.args(["plan", "--json", "--store"]).arg(&store).args(name);
+    let done = command.env("PROSPECT_WORKLOAD", others).output().unwrap();
     assert!(done.status.success(), "{done:?}");
     let done: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(done["schema"], "prospect.plan-of-scenario/1");

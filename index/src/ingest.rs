@@ -24,6 +24,7 @@ use crate::store::Store;
 use crate::url::{self, UrlError};
 use crate::visits::{Digest, for_each_digest};
 
+const SOFT_HYPHEN: char = '\u{ad}';
 /// Bytes of page text that are collected before a row group is written.
 pub(crate) const ROW_GROUP_BYTES: usize = 16 << 20;
 
@@ -103,7 +104,7 @@ impl PreparedPage {
 /// let link = |url: &str| Outlink::from((url, " crawl\tpolicies "));
 /// let page = prepare(PageRecord {
 ///     url: "HTTPS://a.test:443/#top".into(),
-///     text: "On crawl policies and budgets".into(),
+///     text: "On crawl policies and bud\u{ad}gets".into(), // a soft hyphen
 ///     outlinks: vec![link("https://a.test/"), link("https://b.test"), link("mailto:x@b.test")],
 ///     ..PageRecord::default()
 /// })?;
@@ -121,6 +122,8 @@ pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
     let url = spelled(&record.url)?;
     let mut cuts = BTreeMap::new();
     let requested = record.requested_url.as_deref().and_then(|given| spelled(given).ok());
+    unhyphenate(&mut record.title);
+    unhyphenate(&mut record.text);
     if limits::cut_bytes(&mut record.title, limits::BOUNDS.title_bytes) {
         count(&mut cuts, "title");
     }
@@ -206,7 +209,14 @@ fn beyond(anchors: Option<&usize>, targets: usize, links: usize) -> Option<&'sta
     }
 }
 
-/// Text with every run of white space as one space.
+/// Takes out soft hyphens, which tell where a word may be broken and are not seen where it is not.
+fn unhyphenate(text: &mut String) {
+    if text.contains(SOFT_HYPHEN) {
+        text.retain(|letter| letter != SOFT_HYPHEN);
+    }
+}
+
+/// Text without soft hyphens, and with every run of white space as one space.
 fn collapse(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -215,6 +225,7 @@ fn collapse(text: &str) -> String {
         }
         out.push_str(word);
     }
+    unhyphenate(&mut out);
     out
 }
 

@@ -253,7 +253,7 @@ impl Explained<'_> {
         let state = fetch_state(known, self.retries, id);
         // What was written can be read.
         let scope = self.settings.scope.compile().ok();
-        match scope.filter(|scope| !scope.holds(known.urls.url(id))) {
+        match scope.filter(|scope| !scope.holds(&known.urls, id)) {
             Some(_) => format!("{state}; out of the scope of the plan"),
             None => state,
         }

@@ -315,7 +315,7 @@ fn exhausted(
         if is_timed { Exhausted::Time } else { Exhausted::Caps }
     } else if settings.within.is_some() {
         Exhausted::List
-    } else if frontier.any(|id| !scope.holds(urls.url(id))) {
+    } else if frontier.any(|id| !scope.holds(urls, id)) {
         Exhausted::Scope
     } else {
         Exhausted::Frontier

@@ -11,6 +11,7 @@ use super::output::{Failure, say};
 use super::{Global, queries};
 use crate::campaign::OpenStore;
 use crate::campaign::url_list::UrlList;
+use crate::estimate::url_parts::host_name;
 use crate::plan::polite_time::{PoliteTime, QueueBy, Queues};
 use crate::plan::robots::crawl_delay;
 use crate::planner::scope::{Scope, ScopeChange};
@@ -203,7 +204,7 @@ fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Queues, 
     let mut delays = Queues::default();
     for entry in std::fs::read_dir(folder).map_err(|error| unread(folder, error))? {
         let path = entry.map_err(|error| unread(folder, error))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = if path.is_dir() { path.join("robots.txt") } else { path };
         if !file.is_file() {
             continue;
@@ -216,7 +217,7 @@ fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Queues, 
         let asked = crawl_delay(agent, &content).filter(|delay| *delay > time.delay);
         if let Some(delay) = asked {
             // Of addresses the hosts are asked for.
-            let address = format!("https://{host}/");
+            let address = format!("https://{}/", host_name(host));
             delays.ask(time.queue(&address, &Queues::default()), delay);
         }
     }

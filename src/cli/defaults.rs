@@ -58,6 +58,7 @@ pub(super) fn arguments(command: &Command, mut typed: Vec<OsString>) -> Result<A
             let arg = option(command_named, name, &path)?;
             let set = environment(command_named.get_name(), arg);
             if is_given(&typed, name)
+                || has_own(command_named, arg, &typed)
                 || set.is_some_and(|set| !set.is_empty())
                 || is_excluded(command_named, arg, &typed)
             {
@@ -96,12 +97,20 @@ fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
     toml::from_str(&text).map_err(|error| wrong(path, &error.to_string()))
 }
 
-fn is_given(typed: &[OsString], name: &str) -> bool {
+pub(super) fn is_given(typed: &[OsString], name: &str) -> bool {
     let long = format!("--{name}");
     typed.iter().any(|word| {
         let word = word.to_string_lossy();
         word.strip_prefix(&long).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     })
+}
+
+/// Whether something is typed that has what an option gives, which then is only what is typed, too: a scenario changes the
+/// queries of the open plan.
+fn has_own(command: &Command, arg: &Arg, typed: &[OsString]) -> bool {
+    command.get_name() == "plan"
+        && arg.get_long() == Some("workload")
+        && is_given(typed, "scenario")
 }
 
 /// Whether something is typed that an option cannot stand beside.

@@ -64,7 +64,7 @@ impl LeftOut {
                 &mut left_out.waiting
             } else if !may(listed, id) {
                 &mut left_out.not_in_list
-            } else if !scope.holds(known.urls.url(id)) {
+            } else if !scope.holds(&known.urls, id) {
                 &mut left_out.out_of_scope
             } else {
                 &mut left_out.other_spelling

@@ -53,7 +53,7 @@ pub(super) struct Args {
     /// BM25's b.
     #[arg(long, value_name = "B", default_value_t = Bm25::default().b)]
     b: f64,
-    /// TREC judgements, `qid 0 docid grade` a line.
+    /// TREC judgements, `qid 0 docid grade` a line; documents that are URLs are compared as those of pages are.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
     /// URLs of the documents that judgements and runs name by ids, and so do pages without a `url`: `id<TAB>url` a line,
@@ -86,13 +86,22 @@ struct Measured {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let metrics = metrics(&args.metrics)?;
     check_standard_input(args)?;
+    if args.workload.is_some() && args.store.is_none() && args.corpus.is_empty() {
+        let error = anyhow::anyhow!("there are queries to search for, and no pages");
+        return Err(Failure::input(
+            error,
+            "name pages with --store or --corpus, or leave --workload out to measure runs alone",
+        ));
+    }
     if args.store.is_some() && !args.words.options().is_plain() {
         let error = anyhow::anyhow!("a store has its own words, and options of words are given");
         return Err(Failure::input(error, "leave --stem, --stop-words and --fold-accents out"));
     }
     let map = args.doc_urls.as_deref().map(DocUrls::load).transpose()?;
     let judgements = match (&map, &args.workload) {
-        (None, None) => Judgements::load(&args.qrels)?,
+        (None, None) => {
+            Judgements::new(doc_urls::judgements_as_they_are(&args.qrels)?, &shown(&args.qrels))?
+        }
         (map, _) => search::judgements(&args.qrels, map.as_ref(), global)?,
     };
     let mut runs = Vec::new();
@@ -120,13 +129,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A run of a file, whose documents have URLs where there is a map.
+/// A run of a file, whose documents go by ids or URLs.
 fn load_run(path: &Path, map: Option<&DocUrls>, global: &Global) -> Result<Run, Failure> {
-    let run = run::load(path)?;
-    Ok(match map {
-        Some(map) => doc_urls::run(run, (&shown(path), map), global),
-        None => run,
-    })
+    Ok(doc_urls::run(run::load(path)?, (&shown(path), map), global))
 }
 
 /// The metrics asked for, each once.

@@ -444,6 +444,11 @@ fn from_environment(command: &str, arg: Arg) -> Arg {
     }
 }
 
+/// A command whose queries are those of a plan, unless others are typed.
+pub(super) fn without_environment(command: Command) -> Command {
+    command.mut_arg("workload", |arg| arg.env(None::<&str>))
+}
+
 /// The variable that may stand for an option. What must be given may be given by the environment; what may be left out
 /// may not, or nobody could leave it out. The queries of a plan must be given, but for a scenario, which has its own.
 fn variable(command: &str, arg: &Arg) -> Option<&'static str> {

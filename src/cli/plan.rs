@@ -2,6 +2,7 @@
 
 mod carried_out;
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ use crate::campaign::reasons::Reasons;
 use crate::campaign::sufficiency::signals;
 use crate::estimate::url_parts::SiteLevel;
 use crate::neural::text_vectors::EmbeddingModel;
+use crate::plan::Batch;
+use crate::plan::caps::Cap;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
 use crate::plan::polite_time::{Makespan, QueueBy};
@@ -265,6 +268,19 @@ fn sufficiency_json(
     })
 }
 
+/// Which caps keep a batch from what was asked for, where they do; one that only lacks time is as large as it can be.
+fn capped_line(batch: &Batch, settings: &PlanSettings) -> Option<String> {
+    let (planned, budget) = (batch.picks.len(), settings.selection.budget);
+    let mut by: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, cap) in batch.held_back.iter().filter(|(_, cap)| *cap != Cap::Time) {
+        *by.entry(cap.name()).or_default() += 1;
+    }
+    let by: Vec<String> = by.iter().map(|(name, count)| format!("{count} by {name}")).collect();
+    let told =
+        || format!("{planned} of the {budget} URLs asked for: held back are {}", by.join(", "));
+    (planned < budget && !by.is_empty()).then(told)
+}
+
 /// What the batch is written as.
 fn format_of(args: &Args) -> Result<&'static PlanFormat, Failure> {
     args.format.as_deref().map_or(Ok(&FORMATS[0]), format_named)
@@ -493,6 +509,9 @@ fn say_plan(
         let places = usize::from(pages < 10.0);
         let told = format!("{pages:.places$} are expected to give a page{impact}");
         say(global, &format!("of {planned} URLs {told}"));
+    }
+    if let Some(told) = capped_line(&plan.choice.batch, settings) {
+        say(global, &told);
     }
     let revisits = &plan.promised.revisits;
     if !revisits.is_empty() {

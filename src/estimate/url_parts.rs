@@ -1,9 +1,13 @@
-//! What is read off a canonical URL: its path and how deep that is, the type of its file, and its site.
+//! What is read off a canonical URL: its path and how deep that is, the type of its file, and its site; and what people
+//! may write for it and for its host.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use prospect_index::url::{host, registrable_domain};
+use prospect_index::page::UrlId;
+use prospect_index::url::{canonical, host, registrable_domain};
+use prospect_index::url_table::UrlTable;
+use prospect_index::words::url_text;
 use serde::{Deserialize, Serialize};
 
 /// Path of a canonical URL, from its first slash, without the query.
@@ -11,6 +15,24 @@ pub(crate) fn path(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.find('/').map_or("/", |slash| &rest[slash..]);
     path.split('?').next().unwrap_or(path)
+}
+
+/// The name that canonical URLs have of a host that somebody names: of letters beyond ASCII there, the `xn--` form.
+pub(crate) fn host_name(given: &str) -> String {
+    let given = given.trim().trim_matches('.');
+    let address = canonical(&format!("https://{given}/"));
+    address.map_or_else(|_| given.to_ascii_lowercase(), |address| host(&address).to_owned())
+}
+
+/// How people may write a URL: as it is canonical, as it was first seen, and with letters in the places of their escapes.
+pub(crate) fn writings(urls: &UrlTable, id: UrlId) -> impl Iterator<Item = Cow<'_, str>> {
+    let (canonical, seen) = (urls.url(id), urls.spelling(id));
+    let seen = Some(seen).filter(|seen| *seen != canonical).map(Cow::Borrowed);
+    // Of ASCII only what means something else there is escaped in a canonical URL.
+    let letters = Some(url_text(canonical)).filter(|letters| !letters.is_ascii());
+    let scheme = canonical.split("://").next().unwrap_or_default();
+    let letters = letters.map(|letters| Cow::Owned(format!("{scheme}://{letters}")));
+    std::iter::once(Cow::Borrowed(canonical)).chain(seen).chain(letters)
 }
 
 /// Endings of paths that servers give to pages they make.

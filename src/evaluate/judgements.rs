@@ -5,13 +5,11 @@
 //! relevant page. Not here: the metrics themselves, and judgements of pages in a store.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
 use super::EvaluateError;
 use super::metrics::{DEPTH, Judged, Metric};
 use super::run::{Run, ScoredResult};
-use crate::workload::qrels::{self, RawJudgement};
-use crate::workload::shown;
+use crate::workload::qrels::RawJudgement;
 
 /// What is judged of one query.
 #[derive(Clone, Debug, Default)]
@@ -52,19 +50,10 @@ pub(crate) struct Judgements {
 }
 
 impl Judgements {
-    /// Reads judgements: `qid 0 docid grade` a line.
-    ///
-    /// # Errors
-    /// The file cannot be read, a line is malformed, a document is judged twice for a query, or no
-    /// query has a relevant document.
-    pub(crate) fn load(path: &Path) -> Result<Self, EvaluateError> {
-        Self::new(qrels::load_raw(path)?, &shown(path))
-    }
-
     /// From the lines of a file.
     ///
     /// # Errors
-    /// See [`Judgements::load`].
+    /// A document is judged twice for a query, or no query has a relevant document.
     pub(crate) fn new(lines: Vec<RawJudgement>, file: &str) -> Result<Self, EvaluateError> {
         let mut judged: BTreeMap<String, HashMap<String, (i32, usize)>> = BTreeMap::new();
         for RawJudgement { qid, docid, grade, line } in lines {
@@ -158,6 +147,7 @@ impl RunScores {
 mod tests {
     use super::*;
     use crate::evaluate::run;
+    use crate::workload::qrels;
 
     fn judgements(text: &str) -> Result<Judgements, EvaluateError> {
         Judgements::new(qrels::parse_raw(text, "j").unwrap(), "j")

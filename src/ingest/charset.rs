@@ -24,13 +24,13 @@ pub(super) fn of_content_type(content_type: &str) -> Option<&'static Encoding> {
     declared(content_type.as_bytes())
 }
 
-/// A document at `url` in UTF-8; borrowed where it is already, byte for byte. `said` is what came with it.
-/// Stray bytes of a document that claims to be UTF-8 are left for the reader to replace.
+/// A document at `url` in UTF-8, and the encoding that it came in; borrowed where that is UTF-8, byte for byte. `said` is
+/// what came with it. Stray bytes of a document that claims to be UTF-8 are left for the reader to replace.
 pub(super) fn to_utf8<'a>(
     bytes: &'a [u8],
     said: Option<&'static Encoding>,
     url: &Url,
-) -> Cow<'a, [u8]> {
+) -> (Cow<'a, [u8]>, &'static Encoding) {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some((encoding, mark)) => (encoding, mark),
         None => (
@@ -40,10 +40,10 @@ pub(super) fn to_utf8<'a>(
         ),
     };
     if encoding == UTF_8 {
-        return Cow::Borrowed(&bytes[mark..]);
+        return (Cow::Borrowed(&bytes[mark..]), UTF_8);
     }
     let (text, _) = encoding.decode_without_bom_handling(&bytes[mark..]);
-    Cow::Owned(text.into_owned().into_bytes())
+    (Cow::Owned(text.into_owned().into_bytes()), encoding)
 }
 
 /// The encoding that bytes look like.
@@ -125,7 +125,7 @@ mod tests {
     fn check_said(html: &[u8], content_type: &str, expected: &str) {
         let shown = String::from_utf8_lossy(html).into_owned();
         let url = Url::parse("https://e.org/").unwrap();
-        let text = to_utf8(html, of_content_type(content_type), &url);
+        let (text, _) = to_utf8(html, of_content_type(content_type), &url);
         assert_eq!(String::from_utf8_lossy(&text), expected, "{shown:?}");
     }
 

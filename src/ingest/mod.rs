@@ -126,6 +126,10 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
     ("nofollow", "a link is dropped that the page asks not to follow"),
     ("noindex", "of a page that asks not to be indexed the text is dropped and the links are kept"),
     ("foreign-canonical", "a canonical link to another host is ignored"),
+    (
+        "home-canonical",
+        "a canonical link to the home page, from a page that is another one, is ignored",
+    ),
     ("requested-url", "a requested URL that cannot be read is ignored"),
     ("truncated", "the crawler kept only a part of the document"),
     (

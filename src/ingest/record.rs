@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use encoding_rs::{Encoding, UTF_8};
 use prospect_index::limits;
 use prospect_index::page::Outlink;
 use url::{ParseError, Url};
@@ -77,6 +78,8 @@ enum Target {
 pub(super) struct Links<'a> {
     base: &'a Url,
     spelling: Spelling,
+    /// What queries of links are written in.
+    encoding: &'static Encoding,
     /// What became of each spelling seen, fragments removed, keyed by its hash.
     resolved: HashMap<u128, Target>,
     /// URLs of links, and whether none was kept yet that leads there, however it is spelled.
@@ -97,6 +100,7 @@ impl<'a> Links<'a> {
         Self {
             base,
             spelling,
+            encoding: UTF_8,
             resolved: HashMap::new(),
             urls: Vec::new(),
             distinct: HashSet::new(),
@@ -106,6 +110,12 @@ impl<'a> Links<'a> {
             outlinks: Vec::new(),
             other_schemes: 0,
         }
+    }
+
+    /// The same links, of a page in this encoding.
+    #[must_use]
+    pub(super) fn of_page_in(self, encoding: &'static Encoding) -> Self {
+        Self { encoding, ..self }
     }
 
     /// Adds a link whose URL may be relative; what is dropped is counted in `cuts`.
@@ -159,8 +169,10 @@ impl<'a> Links<'a> {
     }
 
     fn resolve(&mut self, href: &str) -> Target {
-        let (parsed, absolute) = match Url::parse(href) {
-            Err(ParseError::RelativeUrlWithoutBase) => (self.base.join(href), false),
+        let (parsed, absolute) = match resolved(href, None, self.encoding) {
+            Err(ParseError::RelativeUrlWithoutBase) => {
+                (resolved(href, Some(self.base), self.encoding), false)
+            }
             other => (other, true),
         };
         let url = match parsed {
@@ -191,6 +203,16 @@ impl<'a> Links<'a> {
     pub(super) fn finish(self) -> (Vec<Outlink>, u32) {
         (self.outlinks, self.other_schemes)
     }
+}
+
+/// A URL as a browser resolves it on a page in an encoding, in which the query is written.
+pub(super) fn resolved(
+    href: &str,
+    base: Option<&Url>,
+    encoding: &'static Encoding,
+) -> Result<Url, ParseError> {
+    let options = Url::options().base_url(base);
+    options.encoding_override(Some(&|query| encoding.encode(query).0)).parse(href)
 }
 
 /// The URL as a string, its fragment dropped.

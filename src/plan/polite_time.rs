@@ -10,6 +10,8 @@ use std::net::IpAddr;
 use prospect_index::url;
 use serde::{Deserialize, Serialize};
 
+use crate::estimate::url_parts::host_name;
+
 /// Seconds between two requests to a queue where nothing else is said.
 const DELAY: f64 = 1.0;
 /// Longest delay, in seconds.
@@ -155,9 +157,12 @@ impl Queues {
             match words[..] {
                 [] => {}
                 [first, ..] if first.starts_with('#') => {}
+                [name, _] if has_port(name) => {
+                    return Err((at + 1, format!("{name:?} has a port, and queues have none")));
+                }
                 [name, seconds] => match seconds.parse::<f64>() {
                     Ok(delay) if (0.0..=LONGEST).contains(&delay) => {
-                        delays.insert(name.to_ascii_lowercase(), delay);
+                        delays.insert(host_name(name), delay);
                     }
                     _ => return Err((at + 1, format!("{seconds:?} is no number of seconds"))),
                 },
@@ -187,7 +192,7 @@ impl Queues {
             let address = address.filter(|_| !hosts.is_empty());
             let address = address
                 .ok_or_else(|| (at + 1, format!("{line:?} is no host and its IP address")))?;
-            addresses.extend(hosts.iter().map(|host| (host.to_ascii_lowercase(), address.clone())));
+            addresses.extend(hosts.iter().map(|host| (host_name(host), address.clone())));
         }
         Ok(Self { addresses, ..Self::default() })
     }
@@ -196,6 +201,12 @@ impl Queues {
     pub(crate) fn can_be(&self, by: QueueBy) -> bool {
         by != QueueBy::Ip || !self.addresses.is_empty()
     }
+}
+
+/// Whether it is a host with a port.
+fn has_port(name: &str) -> bool {
+    let port = name.rsplit_once(':').filter(|(host, _)| !host.contains(':') || host.ends_with(']'));
+    port.is_some_and(|(_, port)| port.parse::<u16>().is_ok())
 }
 
 /// When the last request of a batch has had its time.
@@ -362,5 +373,14 @@ mod tests {
         assert_eq!(refused("a.test 1\nb.test"), (2, "1 columns, expected 2".to_owned()));
         assert_eq!(refused("a.test soon").1, "\"soon\" is no number of seconds");
         assert_eq!(refused("a.test -1").0, 1);
+        assert_eq!(refused("a.test:81 1").1, "\"a.test:81\" has a port, and queues have none");
+    }
+
+    #[test]
+    fn a_delay_is_of_the_host_that_it_names_however_it_is_spelled() {
+        let delays =
+            Queues::parse_delays("BÜCHER.example. 7\n[::1] 2\n::2 3\n10.0.0.1 4\n").unwrap();
+        let names: Vec<&str> = delays.names().collect();
+        assert_eq!(names, ["10.0.0.1", "::2", "[::1]", "xn--bcher-kva.example"]);
     }
 }

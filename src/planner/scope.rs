@@ -6,15 +6,16 @@ use std::fmt;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
+use prospect_index::url_table::UrlTable;
 use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::spellings::{SpellingRule, Spellings, UnderWay};
-use crate::estimate::url_parts::file_type;
+use crate::estimate::url_parts::{file_type, host_name, writings};
 
 /// Most memory that the expressions of a list may take once they are compiled.
 const COMPILED_BYTES: usize = 64 << 20;
-/// A scope: expressions are matched anywhere in a canonical URL.
+/// A scope: expressions are matched anywhere in a URL, in any of its [`writings`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// URLs that match one of these; all where there is none.
@@ -86,10 +87,15 @@ pub(crate) struct ScopeChange {
     pub(crate) domains: Option<Vec<String>>,
 }
 
-/// Names in lower case, without the dots before and behind them.
-fn names(given: Vec<String>) -> Vec<String> {
-    let names = given.into_iter().map(|name| name.trim().trim_matches('.').to_ascii_lowercase());
-    names.filter(|name| !name.is_empty()).collect()
+/// Endings in lower case, without the dots before and behind them.
+fn endings(given: Vec<String>) -> Vec<String> {
+    let endings = given.into_iter().map(|name| name.trim().trim_matches('.').to_ascii_lowercase());
+    endings.filter(|name| !name.is_empty()).collect()
+}
+
+/// Names of hosts and domains as canonical URLs have them.
+fn names(given: &[String]) -> Vec<String> {
+    given.iter().map(|name| host_name(name)).filter(|name| !name.is_empty()).collect()
 }
 
 impl Scope {
@@ -102,9 +108,9 @@ impl Scope {
         let scope = Self {
             include: include.unwrap_or(self.include),
             exclude: exclude.unwrap_or(self.exclude),
-            types: types.map_or(self.types, names),
-            hosts: hosts.map_or(self.hosts, names),
-            domains: domains.map_or(self.domains, names),
+            types: types.map_or(self.types, endings),
+            hosts: hosts.map_or(self.hosts, |given| names(&given)),
+            domains: domains.map_or(self.domains, |given| names(&given)),
             same_page: self.same_page,
         };
         scope.compile()?;
@@ -192,7 +198,7 @@ impl Scope {
         let may_come =
             |id: &UrlId| known.pages.in_frontier(*id) || known.pages.page_seq(*id).is_some();
         for id in known.urls.ids().filter(may_come) {
-            within[id.index()] &= scope.holds(known.urls.url(id));
+            within[id.index()] &= scope.holds(&known.urls, id);
         }
         Ok(within)
     }
@@ -205,10 +211,14 @@ fn expressions(all: &[String]) -> Result<RegexSet, ScopeError> {
 }
 
 impl CompiledScope {
-    /// Whether a canonical URL is in scope.
-    pub(crate) fn holds(&self, address: &str) -> bool {
-        (self.include.is_empty() || self.include.is_match(address))
-            && !self.exclude.is_match(address)
+    /// Whether a URL is in scope.
+    pub(crate) fn holds(&self, urls: &UrlTable, id: UrlId) -> bool {
+        let address = urls.url(id);
+        let is_matched = |by: &RegexSet| {
+            !by.is_empty() && writings(urls, id).any(|written| by.is_match(&written))
+        };
+        (self.include.is_empty() || is_matched(&self.include))
+            && !is_matched(&self.exclude)
             && (self.types.is_empty()
                 || self.types.iter().any(|name| **name == *file_type(address)))
             && self.holds_host(url::host(address))
@@ -228,6 +238,13 @@ mod tests {
     use super::super::retries::Retries;
     use super::*;
 
+    /// Whether a scope holds a URL that was seen in this spelling.
+    fn holds(scope: &Scope, spelling: &str) -> bool {
+        let (mut urls, canonical) = (UrlTable::default(), url::canonical(spelling).unwrap());
+        let id = urls.insert(&canonical, spelling);
+        scope.compile().unwrap().holds(&urls, id)
+    }
+
     fn check(scope: [&[&str]; 3], address: &str, expected: bool) {
         let [include, exclude, types]: [Vec<String>; 3] =
             scope.map(|all| all.iter().map(|&one| one.to_owned()).collect());
@@ -238,7 +255,7 @@ mod tests {
             ..ScopeChange::default()
         };
         let scope = Scope::default().with(change).unwrap();
-        assert_eq!(scope.compile().unwrap().holds(address), expected, "{scope:?} {address}");
+        assert_eq!(holds(&scope, address), expected, "{scope:?} {address}");
     }
 
     #[test]
@@ -251,6 +268,23 @@ mod tests {
         check([&["a.test"], &["/docs/", "never"], &[]], address, false);
         check([&[], &[], &["html"]], address, false);
         check([&[], &[], &[".PDF", "html"]], address, true);
+    }
+
+    #[test]
+    fn expressions_and_names_may_be_written_as_urls_are_read() {
+        let seen = "HTTPS://博物館.example/展示/%E5%85%AC?q=国宝";
+        for expression in ["展示", "公", "%E5%B1%95", "^HTTPS://博物館", "^https://xn--", "q=国"]
+        {
+            check([&[expression], &[], &[]], seen, true);
+            check([&[], &[expression], &[]], seen, false);
+        }
+        check([&["/a/b"], &[], &[]], "https://a.test/a%2Fb", false);
+        let names = Some(vec!["博物館.example".to_owned()]);
+        let hosts = ScopeChange { hosts: names.clone(), ..ScopeChange::default() };
+        let domains = ScopeChange { domains: names, ..ScopeChange::default() };
+        for change in [hosts, domains] {
+            assert!(holds(&Scope::default().with(change).unwrap(), seen));
+        }
     }
 
     fn including(expression: &str) -> Result<Scope, ScopeError> {
@@ -284,14 +318,13 @@ mod tests {
         };
         let scope = Scope::default().with(change).unwrap();
         assert_eq!(scope.to_string(), "of the hosts a.test; of the domains b.test, c.example.org");
-        let holds = |address: &str| scope.compile().unwrap().holds(address);
         for address in [
             "https://a.test/",
             "http://b.test:81/x",
             "https://w.x.b.test/",
             "https://c.example.org/?a",
         ] {
-            assert!(holds(address), "{address}");
+            assert!(holds(&scope, address), "{address}");
         }
         for address in [
             "https://www.a.test/",
@@ -299,7 +332,7 @@ mod tests {
             "https://example.org/?c.example.org",
             "https://test/",
         ] {
-            assert!(!holds(address), "{address}");
+            assert!(!holds(&scope, address), "{address}");
         }
         let lifted =
             ScopeChange { hosts: names(&[""]), domains: names(&[]), ..ScopeChange::default() };

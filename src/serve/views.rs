@@ -1,5 +1,6 @@
 //! Views of an answer as JSON.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use crate::campaign::explanation::Explained;
 use crate::campaign::questions::{Answered, Questions};
 use crate::estimate::parts::Part;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
+use crate::estimate::url_parts::writings;
 use crate::plan::Batch;
 use crate::plan::caps::Cap;
 use crate::planner::options::PlannerOption;
@@ -83,7 +85,8 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
     let (urls, ranks) = (&questions.open.known.urls, batch_ranks(answer));
     let held_back: HashMap<u32, Cap> = batch.held_back.iter().copied().collect();
     let search = asked.search.trim().to_lowercase();
-    let is_found = |id| search.is_empty() || urls.spelling(id).to_lowercase().contains(&search);
+    let holds = |written: Cow<'_, str>| written.to_lowercase().contains(&search);
+    let is_found = |id| search.is_empty() || writings(urls, id).any(holds);
     let is_shown = |url: &UrlEstimate| {
         (!asked.picked_only || ranks.contains_key(&url.url.0)) && is_found(url.url)
     };

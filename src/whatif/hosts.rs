@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::scenario::{MOST, Scenario, ScenarioError, number};
 use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::url_parts::host_name;
 
 /// Hosts of all URLs, numbered in order of appearance. Costs 4 bytes a URL and the names.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,13 +78,11 @@ impl Hosts {
         by: f64,
         by_host: &mut [f64],
     ) -> Result<(), ScenarioError> {
-        let wanted = host.trim().to_lowercase();
-        let (domain, below) = match wanted.strip_prefix("*.") {
-            Some(domain) => (domain, Some(format!(".{domain}"))),
-            None => (wanted.as_str(), None),
-        };
+        let domain = host.trim().strip_prefix("*.");
+        let wanted = host_name(domain.unwrap_or(host));
+        let below = domain.map(|_| format!(".{wanted}"));
         let is_meant = |name: &str| {
-            name == domain || below.as_ref().is_some_and(|below| name.ends_with(below.as_str()))
+            name == wanted || below.as_ref().is_some_and(|below| name.ends_with(below.as_str()))
         };
         let mut found = false;
         for (name, factor) in self.names.iter().zip(by_host) {

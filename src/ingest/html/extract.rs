@@ -44,7 +44,7 @@ pub(crate) fn extract_html(
     document_url: &Url,
     said: Option<&'static Encoding>,
 ) -> Result<HtmlPage, HtmlError> {
-    let html = charset::to_utf8(bytes, said, document_url);
+    let (html, encoding) = charset::to_utf8(bytes, said, document_url);
     let state = Rc::new(RefCell::new(HtmlState::default()));
     let settings = Settings::new()
         .with_strict(false)
@@ -61,7 +61,7 @@ pub(crate) fn extract_html(
     rewriter.write(&html).map_err(|error| HtmlError(error.to_string()))?;
     rewriter.end().map_err(|error| HtmlError(error.to_string()))?;
     let state = std::mem::take(&mut *state.borrow_mut());
-    Ok(state.finish(document_url))
+    Ok(state.finish(document_url, encoding))
 }
 
 fn on_text(state: &mut HtmlState, html: &[u8], chunk: &TextChunk<'_>) {

@@ -1,6 +1,7 @@
 //! What is known of a document while it is read: fed with start tags, texts and ends of elements,
 //! it ends as an [`HtmlPage`]. Knows the meaning of elements, not the parser.
 
+use encoding_rs::Encoding;
 use prospect_index::limits;
 use url::Url;
 
@@ -8,7 +9,10 @@ use super::link::{ANCHOR_BYTES, Attribute, RawLink, has_word, redirect_target};
 use super::page::HtmlPage;
 use super::tag::{Tag, name_of};
 use super::text::{Collapsed, References};
-use crate::ingest::record::{Cuts, Links, Spelling, is_web, without_fragment};
+use crate::ingest::record::{Cuts, Links, Spelling, is_web, resolved, without_fragment};
+
+/// What servers call the page of a folder.
+const HOME: [&str; 4] = ["index", "home", "default", "main"];
 
 /// What is to happen when an element ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,8 +250,8 @@ impl HtmlState {
         }
     }
 
-    /// The page, its links resolved against the base that the document names.
-    pub(super) fn finish(mut self, document_url: &Url) -> HtmlPage {
+    /// The page, its links resolved against the base that the document names; queries of links are of its encoding.
+    pub(super) fn finish(mut self, document_url: &Url, encoding: &'static Encoding) -> HtmlPage {
         let mut cuts = Cuts::default();
         let mut title = self.title.take().unwrap_or_default().into_string();
         cuts.title(&mut title);
@@ -258,8 +262,8 @@ impl HtmlState {
         let fits = |base: &Url| is_web(base) && base.as_str().len() <= limits::BOUNDS.url_bytes;
         let base = base.filter(fits).unwrap_or_else(|| document_url.clone());
         cuts.add("noindex", u32::from(self.noindex));
-        let canonical = self.canonical_url(document_url, &base, &mut cuts);
-        let mut links = Links::new(document_url, &base, Spelling::Parsed);
+        let canonical = self.canonical_url(document_url, (&base, encoding), &mut cuts);
+        let mut links = Links::new(document_url, &base, Spelling::Parsed).of_page_in(encoding);
         for mut link in self.links {
             if self.nofollow || link.nofollow {
                 cuts.add("nofollow", 1);
@@ -273,16 +277,33 @@ impl HtmlState {
         HtmlPage { title, text, outlinks, canonical, noindex, cuts }
     }
 
-    fn canonical_url(&self, document: &Url, base: &Url, cuts: &mut Cuts) -> Option<String> {
-        let url = base.join(self.canonical.as_deref()?.trim()).ok().filter(is_web)?;
+    fn canonical_url(
+        &self,
+        document: &Url,
+        (base, encoding): (&Url, &'static Encoding),
+        cuts: &mut Cuts,
+    ) -> Option<String> {
+        let named = self.canonical.as_deref()?.trim();
+        let url = resolved(named, Some(base), encoding).ok().filter(is_web)?;
         if url.host() != document.host() {
             cuts.add("foreign-canonical", 1);
+            return None;
+        }
+        if is_home(&url) && !is_home(document) {
+            cuts.add("home-canonical", 1);
             return None;
         }
         let url = without_fragment(url);
         (url != without_fragment(document.clone()) && url.len() <= limits::BOUNDS.url_bytes)
             .then_some(url)
     }
+}
+
+/// Whether a URL may be that of a site's home page: one that has no name, or such a one.
+fn is_home(url: &Url) -> bool {
+    let path = url.path().trim_matches('/');
+    let name = path.split('.').next().unwrap_or_default();
+    path.is_empty() || (!path.contains('/') && HOME.contains(&name.to_ascii_lowercase().as_str()))
 }
 
 /// Whether a tag, from behind its `<`, is the end of a block.

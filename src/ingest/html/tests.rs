@@ -99,6 +99,20 @@ fn character_references_are_decoded() {
 }
 
 #[test]
+fn queries_of_links_are_written_in_the_encoding_of_their_page() {
+    let shift_jis = b"<meta charset=shift_jis><link rel=canonical href='/x?q=\x8d\x91'><a href='/s?q=\x8d\x91\x95\xf3&u=%E5'>a</a>\
+        <a href='/\x8d\x91'>b</a>";
+    let page = extract(shift_jis);
+    let urls: Vec<&str> = page.outlinks.iter().map(|link| link.url.as_str()).collect();
+    // A path is always written in UTF-8.
+    assert_eq!(urls, ["https://e.org/s?q=%8D%91%95%F3&u=%E5", "https://e.org/%E5%9B%BD"]);
+    assert_eq!(page.canonical.as_deref(), Some("https://e.org/x?q=%8D%91"));
+    let page = extract(b"<meta charset=iso-8859-1><a href='?t=m\xfcnze'>a</a>");
+    assert_eq!(page.outlinks[0].url, "https://e.org/dir/page.html?t=m%FCnze");
+    links("<meta charset=utf-8><a href='/?t=m\u{fc}nze'>a</a>", &["/?t=m%C3%BCnze=a"]);
+}
+
+#[test]
 fn encodings_are_brought_to_unicode() {
     let page = extract(b"<meta charset=iso-8859-1><title>caf\xe9</title><a href='/\xfc'>\xe9</a>");
     assert_eq!(page.title, "café");
@@ -186,6 +200,13 @@ fn a_canonical_url_counts_on_the_same_host_only() {
     canonical("<link rel=canonical href=''>", None);
     canonical("<link rel=canonical href=https://o.net/c>", None);
     cuts("<link rel=canonical href=https://o.net/c>", &[("foreign-canonical", 1)]);
+    // Sites that name their home page on every page by mistake would have one page.
+    canonical("<link rel=canonical href=/>", None);
+    cuts("<link rel=canonical href=https://e.org/>", &[("home-canonical", 1)]);
+    for home in ["https://e.org/?utm_source=x", "https://e.org/index.html", "https://e.org/Home/"] {
+        let page = extract_html(b"<link rel=canonical href=/>", &Url::parse(home).unwrap(), None);
+        assert_eq!(page.unwrap().canonical.as_deref(), Some("https://e.org/"), "{home}");
+    }
     let url = Url::parse(DOCUMENT).unwrap();
     let (record, _) = extract(b"<link rel=canonical href=/c>").into_record(&url);
     assert_eq!(record.url, "https://e.org/c");

@@ -76,6 +76,8 @@ impl Sitemap {
         let mut reader = Reader::from_reader(Counted { inner, lines: 0, held: 0 });
         // What is not closed in one entry must not end the file.
         reader.config_mut().check_end_names = false;
+        // Nor must a query of a URL that nobody escaped.
+        reader.config_mut().allow_dangling_amp = true;
         let (buffer, prefix, text) = (Vec::new(), String::new(), String::new());
         Self { reader, buffer, entry: None, prefix, text, any: false, ended: false }
     }

@@ -78,6 +78,11 @@ fn sitemaps() {
         "<urlset><url><loc>https://&host;/</loc></url><url><loc>https://a.test/</loc></url></urlset>",
         &["1: invalid-url", "sitemap https://a.test/"],
     );
+    // A query that nobody escaped ends no file.
+    check(
+        "<urlset><url><loc>https://a.test/?a=1&b=2&amp;c=3</loc></url><url><loc>https://a.test/d</loc></url></urlset>",
+        &["sitemap https://a.test/?a=1&b=2&c=3", "sitemap https://a.test/d"],
+    );
     // What is broken ends the file, and what came before it stays.
     check(
         "<urlset><url><loc>https://a.test/</loc></url>\n<url><loc>https://b.test/<",

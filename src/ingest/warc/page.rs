@@ -260,7 +260,7 @@ impl Page {
                 Err(error) => return self.bad(BadReason::HtmlTooComplex, error.to_string()),
             },
             Media::Text => {
-                let text = charset::to_utf8(body, said, &self.url);
+                let (text, _) = charset::to_utf8(body, said, &self.url);
                 self.record.text = String::from_utf8_lossy(&text).into_owned();
                 let is_long = limits::cut_bytes(&mut self.record.text, limits::BOUNDS.text_bytes);
                 self.note("text", is_long);
