@@ -1,9 +1,9 @@
-"""Tables of the documentation, from the runs that are kept here.
+"""Tables and the picture of the documentation, from the runs that are kept here.
 
-`python3 benches/runs/tables.py` writes every `*.tsv` that is made of a run; with `--check` it compares instead, and
-fails where one differs. `tests/docs.rs` compares the documents with these files. `--keep OUT FILE COMMAND` makes a run
-to keep of the folder OUT that `prospect simulate` wrote: what each policy did in each seed set; `--keep-attacks` what
-each attack got; `--keep-times` what was found after so many seconds.
+`python3 benches/runs/tables.py` writes every `*.tsv` and `*.svg` that is made of a run; with `--check` it compares
+instead, and fails where one differs. `tests/docs.rs` compares the documents with these files. `--keep OUT FILE COMMAND`
+makes a run to keep of the folder OUT that `prospect simulate` wrote: what each policy did in each seed set;
+`--keep-attacks` what each attack got; `--keep-times` what was found after so many seconds.
 
 Nothing but Python's own library is needed.
 """
@@ -544,6 +544,80 @@ def manipulation(collection: str) -> list[Row]:
     return rows
 
 
+# Width and height of a panel of the picture with its margins, and where its lines are drawn.
+PANEL, PLOT = (460, 300), (40, 34, 250, 262)
+LINES = {"prospect": ("#c0392b", 3), "impact-oracle": ("#222222", 2), "qoracle": ("#2471a3", 1.5)}
+
+
+def spread_out(places: list[float], apart: float) -> list[float]:
+    """Ascending places moved as little as makes them `apart`, their mean kept."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + apart) if moved else place)
+    shift = (sum(moved) - sum(places)) / max(len(places), 1)
+    return [place - shift for place in moved]
+
+
+def panel(collection: str, left: float, top: float) -> list[str]:
+    """Speedup in relevant pages of every policy against the size of batches, of one collection."""
+    found = policies_of([f"policies-{collection}", f"page-by-page-{collection}"])
+    steps = list(reversed(BATCHES))
+    curves = {}
+    for policy in POLICIES:
+        of = [(at, found.get((policy, step))) for at, step in enumerate(steps)]
+        curves[policy] = [(at, *interval(run["relevant"])) for at, run in of if run]
+    x0, y0, x1, y1 = (left + PLOT[0], top + PLOT[1], left + PLOT[2], top + PLOT[3])
+    of_prospect = [mean + half for _, mean, half in curves["prospect"]]
+    most = math.ceil(max([mean for curve in curves.values() for _, mean, _ in curve] + of_prospect))
+
+    def place(at: float, speedup: float) -> tuple[float, float]:
+        return x0 + (x1 - x0) * at / (len(steps) - 1), y1 - (y1 - y0) * speedup / most
+
+    drawn = [f'<text x="{x0:.0f}" y="{y0 - 14:.0f}" class="title">{COLLECTIONS[collection]}</text>']
+    for speedup in range(0, most + 1, 1 if most < 5 else 2):
+        y = place(0, speedup)[1]
+        drawn.append(f'<path d="M{x0:.1f} {y:.1f}H{x1:.1f}" class="{"one" if speedup == 1 else "grid"}"/>')
+        drawn.append(f'<text x="{x0 - 6:.1f}" y="{y + 4:.1f}" class="tick end">{speedup}</text>')
+    for at, step in enumerate(steps):
+        drawn.append(f'<text x="{place(at, 0)[0]:.1f}" y="{y1 + 16:.1f}" class="tick mid">{BATCHES[step]}</text>')
+    for policy, curve in curves.items():
+        color, width = LINES.get(policy, ("#9aa5ad", 1.2))
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(at, mean) for at, mean, _ in curve))
+        drawn.append(f'<polyline points="{points}" stroke="{color}" stroke-width="{width}"/>')
+        if policy == "prospect":
+            for at, mean, half in curve:
+                (x, low), (_, high) = place(at, mean - half), place(at, mean + half)
+                drawn.append(f'<path d="M{x:.1f} {low:.1f}V{high:.1f}" stroke="{color}"/>')
+    last = {policy: place(curve[-1][0], curve[-1][1]) for policy, curve in curves.items() if curve}
+    names = sorted(last, key=lambda policy: last[policy][1])
+    for policy, y in zip(names, spread_out([last[policy][1] for policy in names], 14), strict=True):
+        color, width = LINES.get(policy, ("#5d6d7e", 1))
+        x = last[policy][0]
+        drawn.append(f'<path d="M{x + 2:.1f} {last[policy][1]:.1f}L{x1 + 14:.1f} {y:.1f}" class="lead"/>')
+        weight = ' font-weight="bold"' if width > 2 else ""
+        drawn.append(f'<text x="{x1 + 18:.1f}" y="{y + 4:.1f}" fill="{color}"{weight}>{POLICIES[policy]}</text>')
+    return drawn
+
+
+def by_batch_picture() -> str:
+    """All policies on all collections, as an SVG file."""
+    (wide, high), across = PANEL, 2
+    rows = math.ceil(len(COLLECTIONS) / across)
+    width, height = across * wide, rows * high + 30
+    drawn = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+        "<style>text{font:12px sans-serif}.title{font-weight:bold;fill:#222}"
+        ".tick{fill:#666;font-size:11px}.end{text-anchor:end}.mid{text-anchor:middle}polyline{fill:none}"
+        ".grid{stroke:#e5e8ea}.one{stroke:#9aa5ad;stroke-dasharray:3 3}.lead{stroke:#ccd1d5;fill:none}</style>",
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+    ]
+    for at, collection in enumerate(COLLECTIONS):
+        drawn += panel(collection, at % across * wide, at // across * high)
+    told = "By what is fetched at a time: how many times fewer pages than breadth-first for as many relevant ones."
+    drawn.append(f'<text x="{PLOT[0]}" y="{height - 12}" class="tick">{told}</text>')
+    return "\n".join([*drawn, "</svg>", ""])
+
+
 def text(rows: list[Row]) -> str:
     """Rows of a table, with tabs between their cells."""
     return "".join("\t".join(row) + "\n" for row in rows)
@@ -639,11 +713,11 @@ def main(arguments: list[str]) -> int:
         keep_times(Path(out), Path(kept), command)
         return 0
     differ = []
-    for path, table in TABLES.items():
-        rows = table()
-        if len(rows) == 1:
-            continue  # The run is not kept.
-        wanted = text(rows)
+    tables = {path: table() for path, table in TABLES.items()}
+    # Of a run that is not kept there is only the heading.
+    files = {path: text(rows) for path, rows in tables.items() if len(rows) > 1}
+    files[NOW / "by-batch.svg"] = by_batch_picture()
+    for path, wanted in files.items():
         if arguments == ["--check"]:
             if not path.exists() or path.read_text(encoding="utf-8") != wanted:
                 differ.append(path.relative_to(RUNS))
