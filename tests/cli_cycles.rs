@@ -421,6 +421,37 @@ fn a_log_tells_what_an_archive_does_not() {
     assert!(refused.stderr.contains("found list, which tells of no fetch"), "{}", refused.stderr);
 }
 
+/// Story: a URL outside of any plan failed on every day of a month, and had been tried once.
+#[test]
+fn logs_of_other_days_tell_of_other_tries() {
+    let bench = Bench::with_store();
+    let (store, url) = (bench.store(), "https://other.example/");
+    let log = |times: &[&str]| {
+        let line = |time: &&str| {
+            format!("{{\"url\":\"{url}\",\"status\":503,\"fetched_at\":\"{time}\"}}\n")
+        };
+        let log = bench.write("log.jsonl", times.iter().map(line).collect::<String>());
+        let found = json(&["crawl-log", "--store", text(&store), &log], "prospect.crawl-log/1");
+        let tries = done(&["explain", "--store", text(&store), url]).stdout;
+        (found["counts"]["failed"].as_u64(), tries)
+    };
+    for (times, stored, tries) in [
+        (&["2026-11-01T10:00:00Z", "2026-11-01T10:00:20Z"][..], 1, "1 of 4 tries"),
+        // The same by another clock.
+        (&["2026-11-01T20:00:00Z"], 0, "1 of 4 tries"),
+        // What one log tells is of one cycle, and is one try there.
+        (&["2026-11-02T10:00:00Z", "2026-11-03T10:00:00Z"], 2, "2 of 4 tries"),
+        (&["2026-11-02T10:00:00Z"], 0, "2 of 4 tries"),
+        (&["2026-11-04T10:00:00Z"], 1, "3 of 4 tries"),
+    ] {
+        let (failed, said) = log(times);
+        assert!(
+            failed.unwrap_or(0) == stored && said.contains(tries),
+            "{times:?}: {failed:?} {said}"
+        );
+    }
+}
+
 #[test]
 fn scope_is_of_the_store() {
     let bench = Bench::with_store();

@@ -10,7 +10,7 @@ use std::path::Path;
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
-use self::stored_before::{Given, Repetitions, StoredRecords};
+use self::stored_before::{Given, Repetitions};
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
 use crate::fetch_outcome::{FetchOutcome, MOVED_HERE, UNCHANGED};
@@ -280,6 +280,15 @@ struct Rows {
     bytes: usize,
 }
 
+/// Seconds by which two records of one fetch may differ: some logs tell the time of a place, which is up to 14 hours from that
+/// of another, and a fetch takes minutes.
+const APART: i64 = 15 * 3_600;
+
+/// When a page was fetched, if its record tells that.
+fn second_of(page: &PreparedPage) -> Option<i64> {
+    page.record.fetched_at.as_deref().and_then(fetch_time::seconds)
+}
+
 /// What a page has that others may lack.
 #[derive(Clone, Copy)]
 struct Has {
@@ -337,6 +346,8 @@ pub struct IngestSession {
     named_plans: HashSet<String>,
     /// Pages of this ingest, for parts of them that follow.
     added: HashMap<UrlId, Has>,
+    /// The second of the last record of this ingest that says of a URL that its fetch failed.
+    failed_at: HashMap<UrlId, i64>,
     /// What records are passed over by that are stored already; none where nothing is.
     repetitions: Option<Repetitions>,
     counts: IngestCounts,
@@ -389,6 +400,7 @@ impl IngestSession {
             around_pages: HashMap::new(),
             named_plans: HashSet::new(),
             added: HashMap::new(),
+            failed_at: HashMap::new(),
             repetitions: None,
             counts: IngestCounts::default(),
         })
@@ -410,24 +422,42 @@ impl IngestSession {
     }
 
     /// Whether a record says nothing that is not known: its page is stored, or the same became of its URL since the oldest
-    /// open plan was made, else the last one, else ever.
-    pub fn is_known(&self, page: &PreparedPage) -> bool {
-        let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
+    /// open plan was made, else the last one, else ever; a failure that is told of a later time is another one.
+    ///
+    /// # Errors
+    /// A table is damaged or cannot be read.
+    pub fn is_known(&mut self, page: &PreparedPage) -> Result<bool, StoreError> {
+        let Some(url) = self.known.urls.get(&page.url.canonical) else { return Ok(false) };
         let manifest = self.store.manifest();
         let last = manifest.cycles.iter().rfind(|cycle| cycle.plan.is_some());
         let last = last.map_or(0, |cycle| cycle.first_seq);
         let cycle = manifest.plans.first().map_or(last, |oldest| oldest.first_seq);
-        match (page.record.answer(), self.known.pages.fetch(url)) {
+        Ok(match (page.record.answer(), self.known.pages.fetch(url)) {
             // What leads elsewhere now may have been a page before: a log of that time has no text of it.
             (FetchOutcome::Page, Fetch::Page { .. } | Fetch::Redirected { .. }) => true,
             // Tries before the one that brought it.
             (_, Fetch::Page { seq }) => seq >= cycle || self.is_unchanged_since(url, cycle),
             (FetchOutcome::Moved, Fetch::Redirected { seq }) => seq >= cycle,
             (_, Fetch::Failed { seq, status }) => {
-                seq >= cycle && status == page.record.stored_status()
+                seq >= cycle
+                    && status == page.record.stored_status()
+                    && !self.is_another_try(url, page)?
             }
             _ => false,
-        }
+        })
+    }
+
+    /// Whether a fetch that failed is a later one than the last of its URL that did, by the times that records tell.
+    fn is_another_try(&mut self, url: UrlId, page: &PreparedPage) -> Result<bool, StoreError> {
+        let Some(second) = second_of(page) else { return Ok(false) };
+        let last = match (self.failed_at.get(&url), &mut self.repetitions) {
+            (Some(&last), _) => Some(last),
+            (None, Some(repetitions)) => {
+                repetitions.records(&self.store, &self.known)?.failed_at(url)
+            }
+            (None, None) => None,
+        };
+        Ok(last.is_some_and(|last| second - last > APART))
     }
 
     /// Whether a record from `seq` on says that the page of a URL is what it was.
@@ -454,6 +484,9 @@ impl IngestSession {
         self.next_seq += 1;
         let url = self.id(&page.url);
         let requested = page.requested.as_ref().map(|requested| self.id(requested));
+        if let (FetchOutcome::Failed(_), Some(second)) = (page.record.answer(), second_of(&page)) {
+            self.failed_at.insert(url, second);
+        }
         let mut has_moved = false;
         if page.record.answer() == FetchOutcome::Page {
             let has = Has { text: !page.record.text.is_empty(), links: !page.links.is_empty() };
@@ -552,7 +585,7 @@ impl IngestSession {
         let Some(repetitions) = &mut self.repetitions else { return Ok(false) };
         let urls = &self.known.urls;
         let Some(url) = urls.get(&page.url.canonical) else { return Ok(false) };
-        let Some(second) = page.record.fetched_at.as_deref().and_then(fetch_time::seconds) else {
+        let Some(second) = second_of(page) else {
             repetitions.untimed.insert(url);
             return Ok(false);
         };
@@ -564,10 +597,7 @@ impl IngestSession {
         }
         let asked = urls.get(page.asked()).unwrap_or(url);
         let is_awaited = [url, asked].iter().any(|url| repetitions.awaited.contains(url));
-        let stored = match &mut repetitions.stored {
-            Some(stored) => stored,
-            none => none.insert(StoredRecords::read(&self.store, &self.known)?),
-        };
+        let stored = repetitions.records(&self.store, &self.known)?;
         if is_awaited && !stored.go_beyond(second) {
             return Ok(false);
         }

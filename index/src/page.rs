@@ -85,7 +85,7 @@ pub struct PageRecord {
     #[serde(default)]
     pub plan_id: Option<String>,
     /// Quality of the text, as a log-probability, at most 0; one above 0 is not stored.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quality_score: Option<f64>,
     /// Whether the input has a part of the page only: links without a text, as WAT files, or a text without links, as WET
     /// files. It does not take the place of a stored page that has what it lacks.

@@ -9,6 +9,7 @@ use prospect_index::manifest::FORMAT;
 use super::Global;
 use super::output::{self, Failure, say};
 use crate::campaign::tables::SCHEMAS;
+use crate::report::number::counted;
 
 /// Arguments of `prospect check`.
 #[derive(clap::Args, Clone, Debug)]
@@ -84,8 +85,10 @@ fn refuse(global: &Global, report: &CheckReport) -> Result<(), Failure> {
         say(global, &format!("not understood: {what}"));
     }
     if let Some(first) = report.damage.first() {
-        let error =
-            anyhow::anyhow!("the store is damaged in {} places; {first}", report.damage.len());
+        let error = anyhow::anyhow!(
+            "the store is damaged in {}; {first}",
+            counted(report.damage.len() as u64, "place")
+        );
         return Err(Failure::input(
             error,
             "restore the named files from a backup, or ingest the pages again into a new store",

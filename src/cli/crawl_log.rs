@@ -75,7 +75,7 @@ fn take(
     }
     match prepare(PageRecord { url, status, fetched_at, ..PageRecord::default() }) {
         // Of what was fetched the store has more than a log says.
-        Ok(page) if session.is_known(&page) => {
+        Ok(page) if session.is_known(&page)? => {
             skipped.count("known-before", || format!("{origin}: {}", page.url().0));
         }
         Ok(page) => session.add(page)?,

@@ -24,8 +24,8 @@ pub(super) struct Args {
     /// Folder for `pages.jsonl`, `queries.tsv`, `variants.tsv` and `qrels.txt`; made if it is missing.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// What queries are made of: titles, anchors, headings (of texts that have lines), and with --llm-url what a
-    /// language model says that pages answer (llm).
+    /// What queries are made of: title, anchor, heading (of texts that have lines), and with --llm-url llm, what a
+    /// language model says that pages answer.
     #[arg(long, value_name = "ORIGINS", value_delimiter = ',', default_value = "title,anchor,heading",
         value_parser = origin)]
     from: Vec<Origin>,

@@ -269,6 +269,9 @@ fn text(explanation: &Explanation) -> String {
     for reason in explanation.queries.iter().take(SHOWN) {
         text += &reason_text(reason);
     }
+    if explanation.queries.len() > SHOWN {
+        text += "           …  and of others, of which --json tells some more\n";
+    }
     known_from(&mut text, explanation);
     text
 }
@@ -277,6 +280,9 @@ fn text(explanation: &Explanation) -> String {
 fn known_from(text: &mut String, explanation: &Explanation) {
     for LinkFrom { from, anchor } in explanation.links.iter().take(SHOWN) {
         *text += &format!("  linked from {from}: \"{}\"\n", shown(anchor, 60));
+    }
+    if explanation.links.len() > SHOWN {
+        *text += &format!("  … {} pages link to it in all\n", explanation.inlinks);
     }
     for NamedBy { source, lastmod, priority } in &explanation.named_by {
         let changed =

@@ -12,6 +12,8 @@ use crate::results::Summary;
 
 /// The file that a simulation leaves in its directory.
 const SUMMARY: &str = "summary.json";
+/// What `prospect simulate --changes` leaves.
+const REVISITS: &str = "revisits.json";
 const HOW_TO_MAKE: &str = "a directory of results is what prospect simulate … --out DIR leaves";
 
 /// Arguments of `prospect report`.
@@ -66,6 +68,12 @@ fn load(directory: &Path) -> Result<Summary, Failure> {
     let shown = path.display();
     let bytes = fs::read(&path).map_err(|error| {
         let what = match error.kind() {
+            io::ErrorKind::NotFound if directory.join(REVISITS).exists() => {
+                let shown = directory.display();
+                format!(
+                    "{shown}: a crawl with --changes has no curves; its figures are in {REVISITS}"
+                )
+            }
             io::ErrorKind::NotFound if directory.exists() => {
                 format!("{}: there is no {SUMMARY} in it", directory.display())
             }

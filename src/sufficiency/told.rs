@@ -22,8 +22,8 @@ pub(crate) fn whole_line(whole: &WorkloadSufficiency, theta: f64) -> String {
 pub(crate) fn saturation_line(saturation: Option<Saturation>) -> String {
     match saturation {
         Some(Saturation { mean, low, high }) => format!(
-            "saturation {mean:.3} ({low:.3} to {high:.3}): the share by which impact that enters lists by page has fallen \
-             since the first pages; saturated when the lower end is {SATURATED}"
+            "saturation {mean:.3} ({low:.3} to {high:.3}): the share by which what pages bring to lists has fallen \
+             since the first that brought each query any; saturated when the lower end is {SATURATED}"
         ),
         None => "saturation is not known before two windows of at least 100 pages".to_owned(),
     }

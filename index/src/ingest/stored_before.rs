@@ -45,6 +45,22 @@ pub(super) struct StoredRecords {
     keys: HashSet<u64>,
     /// The latest second.
     newest: i64,
+    /// By URL: the latest second of a fetch that failed.
+    failed: HashMap<UrlId, i64>,
+}
+
+impl Repetitions {
+    /// The records of a store with these tables.
+    pub(super) fn records(
+        &mut self,
+        store: &Store,
+        known: &Known,
+    ) -> Result<&StoredRecords, StoreError> {
+        Ok(match &mut self.stored {
+            Some(stored) => stored,
+            none => none.insert(StoredRecords::read(store, known)?),
+        })
+    }
 }
 
 impl StoredRecords {
@@ -71,15 +87,24 @@ impl StoredRecords {
                 given.insert(seq, (url, Given::Page(digest)));
             }
         })?;
-        let mut records = Self { keys: HashSet::new(), newest: i64::MIN };
+        let mut records = Self { keys: HashSet::new(), newest: i64::MIN, failed: HashMap::new() };
         for_each_fetch_time(storage, manifest, |seq, time| {
             let Some(&(url, given)) = given.get(&seq) else { return };
             let Some(second) = fetch_time::seconds(time) else { return };
             let asked = asked.get(&seq).copied().unwrap_or(url);
             records.keys.insert(key([url, asked], second, given));
+            if matches!(given, Given::Failed(_)) {
+                let last = records.failed.entry(url).or_insert(second);
+                *last = second.max(*last);
+            }
             records.newest = records.newest.max(second);
         })?;
         Ok(records)
+    }
+
+    /// The latest second of a fetch of this URL that failed.
+    pub(super) fn failed_at(&self, url: UrlId) -> Option<i64> {
+        self.failed.get(&url).copied()
     }
 
     /// Whether some record is of a later second than this one.

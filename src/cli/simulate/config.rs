@@ -174,7 +174,7 @@ pub(super) struct Config {
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) ablate: bool,
-    /// Where crawls are evaluated; 1%, 2% and every 5 % by default.
+    /// Where crawls are evaluated, such as 100,1%,10%; 1%, 2% and every 5 % by default.
     #[arg(long, value_name = "N|SHARE", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(super) checkpoints: Vec<String>,

@@ -299,6 +299,10 @@ impl Experiment<'_> {
             let hint = format!("fetch more, or name them, for example --checkpoints {most}");
             return Err(Failure::input(error, hint));
         }
+        if let ([only], false) = (&course.checkpoints[..], self.of.config.checkpoints.is_empty()) {
+            let line = format!("crawls are evaluated once, after {only} pages");
+            say(self.global, &format!("{line}: a curve takes more, as --checkpoints 1%,5%,10%"));
+        }
         // Those of the default are as many as there is room for.
         if !course.beyond.is_empty() && !self.of.config.checkpoints.is_empty() {
             let beyond: Vec<String> = course.beyond.iter().map(u32::to_string).collect();

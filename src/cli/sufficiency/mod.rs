@@ -76,7 +76,7 @@ pub(super) struct Args {
         value_parser = reason)]
     stop_on: Vec<StopReason>,
     /// Compare with wordings of the queries that are not planned for: a file of `qid<TAB>wording`, or `words` for the
-    /// queries without one of their words, or `llm` for those that a language model gives. A fifth of them is held out.
+    /// queries without one of their words, or `llm` for those that a language model gives. A fifth of those of each query, one at least, is held out.
     #[arg(long, value_name = "FILE|words|llm")]
     variants: Option<PathBuf>,
     /// Write the workload with the variants that are not held out, to plan for.
@@ -141,7 +141,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     if args.definition == "compatible" {
         let (answers, drawn) = compatible(&open, &found.sufficiency.queries)?;
-        return print::compatible(&found.sufficiency, &answers, drawn, global);
+        return print::compatible(&found.sufficiency, &answers, (drawn, args.show), global);
     }
     if let Some(path) = &args.html {
         html::write(path, &decision, global)?;
@@ -154,9 +154,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 
 /// The source's code has a confidence, and neither classes nor our verdict.
 fn refuse_beside_compatible(args: &Args) -> Result<(), Failure> {
+    let is_other = args.strategy.name != STRATEGIES[0].name;
     let (what, option) = match (&args.html, &args.stop_file) {
         (Some(_), _) => ("page", "--html"),
         (None, Some(_)) => ("verdict", "--stop-file"),
+        (None, None) if is_other => ("other strategy", "--strategy"),
         (None, None) => return Ok(()),
     };
     let error = anyhow::anyhow!("there is no {what} of the definition compatible");

@@ -292,7 +292,7 @@ pub(super) fn validation_line(found: &Validation) -> String {
 pub(super) fn compatible(
     found: &StoreSufficiency,
     answers: &[CompatibleQuery],
-    drawn: bool,
+    (drawn, show): (bool, usize),
     global: &Global,
 ) -> Result<(), Failure> {
     let queries = found.queries();
@@ -325,7 +325,7 @@ pub(super) fn compatible(
         queries_of(queries.len()),
         counted(found.pages as u64, "page")
     )?;
-    for (query, answer) in queries.iter().zip(answers) {
+    for (query, answer) in queries.iter().zip(answers).take(show) {
         let Confidence { coverage, consistency, saturation, whole } = answer.confidence;
         writeln!(
             out,
@@ -335,6 +335,13 @@ pub(super) fn compatible(
         if let Some(BestLink { url, score }) = &answer.best_link {
             writeln!(out, "          next link {score:.3}  {url}")?;
         }
+    }
+    let others = queries.len().saturating_sub(show);
+    if others > 0 {
+        say(
+            global,
+            &format!("and {} more: --show {} lists all", queries_of(others), queries.len()),
+        );
     }
     if drawn {
         say(global, "consistency is of 20,000 pairs of pages that were drawn, not of all");
