@@ -201,6 +201,30 @@ fn documents_that_are_urls_are_compared_as_those_of_pages_are() {
 }
 
 #[test]
+fn ties_and_repetitions_are_told_by_the_urls_that_documents_have() {
+    let judged = "1 0 http://x.test/~a 1\n2 0 http://x.test/p#2 1\n";
+    let tie = |a: &str| format!("1 Q0 {a} 1 5 t\n1 Q0 http://x.test/b 2 5 t\n");
+    // One page in two spellings is one result; parts of a page are documents of their own.
+    let parts = "2 Q0 http://x.test/p#1 1 3 t\n2 Q0 http://x.test/p#2 2 2 t\n";
+    let twice =
+        "1 Q0 http://x.test/c 1 9 t\n1 Q0 HTTP://x.test/c 2 8 t\n1 Q0 http://x.test/~a 3 7 t\n";
+    let runs = [tie("http://x.test/~a"), tie("http://x.test/%7ea"), twice.to_owned()];
+    for (run, expected) in runs.iter().zip([1.0, 1.0, 0.5]) {
+        let run = run.clone() + parts;
+        let place = workplace(&[("judged", judged.as_bytes()), ("run", run.as_bytes())]);
+        let line = "evaluate --qrels judged --run run --metrics MRR@10 --per-query --json";
+        let printed = done_in(&place, line).stdout;
+        let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        let of = &json["runs"][0]["per_query"];
+        assert_eq!(
+            (&of["1"]["MRR@10"], &of["2"]["MRR@10"]),
+            (&expected.into(), &0.5.into()),
+            "{run}"
+        );
+    }
+}
+
+#[test]
 fn results_beyond_the_depth_do_not_count() {
     let line = |at: u32| format!("2 Q0 d{at} 1 {} t\n", 9999 - at);
     let deep: String = (0..1001).map(line).chain(["2 Q0 a 1 1 t\n".to_owned()]).collect();

@@ -568,7 +568,7 @@ def panel(collection: str, left: float, top: float) -> list[str]:
         curves[policy] = [(at, *interval(run["relevant"])) for at, run in of if run]
     x0, y0, x1, y1 = (left + PLOT[0], top + PLOT[1], left + PLOT[2], top + PLOT[3])
     of_prospect = [mean + half for _, mean, half in curves["prospect"]]
-    most = math.ceil(max([mean for curve in curves.values() for _, mean, _ in curve] + of_prospect))
+    most = math.ceil(max([mean for curve in curves.values() for _, mean, _ in curve] + of_prospect, default=1))
 
     def place(at: float, speedup: float) -> tuple[float, float]:
         return x0 + (x1 - x0) * at / (len(steps) - 1), y1 - (y1 - y0) * speedup / most

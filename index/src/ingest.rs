@@ -218,6 +218,8 @@ fn unhyphenate(text: &mut String) {
 
 /// Text without soft hyphens, and with every run of white space as one space.
 fn collapse(text: &str) -> String {
+    let mut text = text.to_owned();
+    unhyphenate(&mut text);
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -225,7 +227,6 @@ fn collapse(text: &str) -> String {
         }
         out.push_str(word);
     }
-    unhyphenate(&mut out);
     out
 }
 
@@ -281,7 +282,7 @@ struct Rows {
 }
 
 /// Seconds by which two records of one fetch may differ: some logs tell the time of a place, which is up to 14 hours from that
-/// of another, and a fetch takes minutes.
+/// of an archive, and a fetch takes minutes.
 const APART: i64 = 15 * 3_600;
 
 /// When a page was fetched, if its record tells that.

@@ -14,7 +14,7 @@ use crate::campaign::url_list::UrlList;
 use crate::estimate::url_parts::host_name;
 use crate::plan::polite_time::{PoliteTime, QueueBy, Queues};
 use crate::plan::robots::crawl_delay;
-use crate::planner::scope::{Scope, ScopeChange};
+use crate::planner::scope::{Scope, ScopeChange, ScopeError};
 use crate::planner::settings::PlanSettings;
 use crate::workload::{self, Workload, open_lines, open_text};
 
@@ -86,7 +86,14 @@ impl BoundOptions {
             domains: given(&self.domains)?,
         };
         open.scope()?.with(change).map_err(|error| {
-            let hint = "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself";
+            let hint = match error {
+                ScopeError::Expression(_) => {
+                    "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself"
+                }
+                ScopeError::Host(_) => {
+                    "--hosts and --domains take names: no scheme, port or path, as a.example,b.example"
+                }
+            };
             Failure::input(anyhow::Error::new(error), hint)
         })
     }
@@ -209,7 +216,8 @@ fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Queues, 
         if !file.is_file() {
             continue;
         }
-        let host = name.strip_suffix(".txt").unwrap_or(&name);
+        let is_text = name.to_ascii_lowercase().ends_with(".txt");
+        let host = if is_text { &name[..name.len() - ".txt".len()] } else { &name };
         let mut content = Vec::new();
         let read =
             File::open(&file).and_then(|file| file.take(ROBOTS_BYTES).read_to_end(&mut content));
@@ -217,7 +225,8 @@ fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Queues, 
         let asked = crawl_delay(agent, &content).filter(|delay| *delay > time.delay);
         if let Some(delay) = asked {
             // Of addresses the hosts are asked for.
-            let address = format!("https://{}/", host_name(host));
+            let Some(host) = host_name(host) else { continue };
+            let address = format!("https://{host}/");
             delays.ask(time.queue(&address, &Queues::default()), delay);
         }
     }

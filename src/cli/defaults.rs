@@ -58,7 +58,11 @@ pub(super) fn arguments(command: &Command, mut typed: Vec<OsString>) -> Result<A
             let arg = option(command_named, name, &path)?;
             let set = environment(command_named.get_name(), arg);
             if is_given(&typed, name)
-                || has_own(command_named, arg, &typed)
+                || has_own(
+                    command_named,
+                    arg,
+                    options.contains_key("scenario") || is_given(&typed, "scenario"),
+                )
                 || set.is_some_and(|set| !set.is_empty())
                 || is_excluded(command_named, arg, &typed)
             {
@@ -105,12 +109,9 @@ pub(super) fn is_given(typed: &[OsString], name: &str) -> bool {
     })
 }
 
-/// Whether something is typed that has what an option gives, which then is only what is typed, too: a scenario changes the
-/// queries of the open plan.
-fn has_own(command: &Command, arg: &Arg, typed: &[OsString]) -> bool {
-    command.get_name() == "plan"
-        && arg.get_long() == Some("workload")
-        && is_given(typed, "scenario")
+/// Whether there is what an option gives, which then is only what is typed: a scenario changes the queries of the open plan.
+fn has_own(command: &Command, arg: &Arg, has_scenario: bool) -> bool {
+    has_scenario && command.get_name() == "plan" && arg.get_long() == Some("workload")
 }
 
 /// Whether something is typed that an option cannot stand beside.

@@ -9,7 +9,7 @@ use prospect_index::url;
 use super::Global;
 use super::output::{Failure, say};
 use crate::evaluate::EvaluateError;
-use crate::evaluate::run::Run;
+use crate::evaluate::run::{self, Run};
 use crate::workload::qrels::{self, RawJudgement};
 use crate::workload::{DocUrls, shown};
 
@@ -35,24 +35,42 @@ pub(super) fn judgements(
     Ok(judgements)
 }
 
+/// What a URL with a fragment names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fragments {
+    /// A part of a page, which is a document of its own.
+    Parts,
+    /// The page, for documents are pages.
+    Pages,
+}
+
+/// The canonical form of a document's URL; none of a part of a page.
+fn canonical(docid: &str, fragments: Fragments) -> Option<String> {
+    let is_part = fragments == Fragments::Parts && docid.contains('#');
+    url::canonical(docid).ok().filter(|_| !is_part)
+}
+
 /// Judgements whose documents go by ids or by URLs; URLs are made canonical. What is judged of two spellings of a URL is the
 /// higher grade.
 ///
 /// # Errors
 /// The file cannot be read, or a line is malformed.
-pub(super) fn judgements_as_they_are(path: &Path) -> Result<Vec<RawJudgement>, EvaluateError> {
+pub(super) fn judgements_as_they_are(
+    path: &Path,
+    fragments: Fragments,
+) -> Result<Vec<RawJudgement>, EvaluateError> {
     let mut judged: Vec<RawJudgement> = Vec::new();
-    // By query and URL: where it is judged, and how it is spelled there.
-    let mut places: HashMap<(String, String), (usize, String)> = HashMap::new();
+    // By query and URL: where it is judged.
+    let mut places: HashMap<(String, String), usize> = HashMap::new();
+    let mut said: HashSet<(String, String)> = HashSet::new();
     for mut judgement in qrels::load_raw(path)? {
-        if let Ok(url) = url::canonical(&judgement.docid) {
-            let spelling = std::mem::replace(&mut judgement.docid, url.clone());
-            let here = (judged.len(), spelling.clone());
-            let (at, known) = places.entry((judgement.qid.clone(), url)).or_insert(here);
-            // What is said twice in the same words is an error, as it is of ids.
-            if *known != spelling {
-                let grade = &mut judged[*at].grade;
-                *grade = judgement.grade.max(*grade);
+        // What is said twice in the same words is an error, as it is of ids.
+        let is_new = said.insert((judgement.qid.clone(), judgement.docid.clone()));
+        if let Some(url) = canonical(&judgement.docid, fragments) {
+            judgement.docid.clone_from(&url);
+            let at = *places.entry((judgement.qid.clone(), url)).or_insert(judged.len());
+            if let Some(known) = judged.get_mut(at).filter(|_| is_new) {
+                known.grade = known.grade.max(judgement.grade);
                 continue;
             }
         }
@@ -63,18 +81,25 @@ pub(super) fn judgements_as_they_are(path: &Path) -> Result<Vec<RawJudgement>, E
 
 /// A run whose documents go by ids, of which a map may know the URLs, or by URLs, which are made canonical. Of two documents
 /// of one URL in a list the better one stays. Where there is a map, says how many results go by neither.
-pub(super) fn run(mut run: Run, (file, map): (&str, Option<&DocUrls>), global: &Global) -> Run {
+pub(super) fn run(
+    mut run: Run,
+    (file, map): (&str, Option<&DocUrls>),
+    fragments: Fragments,
+    global: &Global,
+) -> Run {
     let mut others = 0;
     for results in run.queries.values_mut() {
-        let mut seen: HashSet<String> = HashSet::new();
-        results.retain_mut(|result| {
+        for result in results.iter_mut() {
             let url = map.and_then(|map| map.url(&result.docid)).unwrap_or(&result.docid);
-            match url::canonical(url) {
-                Ok(url) => result.docid = url,
-                Err(_) => others += 1,
+            match canonical(url, fragments) {
+                Some(url) => result.docid = url,
+                None => others += 1,
             }
-            seen.insert(result.docid.clone())
-        });
+        }
+        // Ties are in the order of ids, which are others now.
+        run::sort(results);
+        let mut seen: HashSet<String> = HashSet::new();
+        results.retain(|result| seen.insert(result.docid.clone()));
     }
     if map.is_some() && others > 0 {
         say(global, &format!("{file}: {others} results of documents that have no URL"));

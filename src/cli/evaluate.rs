@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::bm25::Bm25;
 
+use super::Global;
+use super::doc_urls::{self, Fragments};
 use super::model::RuntimeOptions;
 use super::output::{self, Failure, say};
 use super::plain::stdout;
 use super::words::WordArgs;
-use super::{Global, doc_urls};
 use crate::evaluate::judgements::{Judgements, RunScores};
 use crate::evaluate::metrics::{DEPTH, Metric};
 use crate::evaluate::run::{self, Run};
@@ -100,7 +101,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let map = args.doc_urls.as_deref().map(DocUrls::load).transpose()?;
     let judgements = match (&map, &args.workload) {
         (None, None) => {
-            Judgements::new(doc_urls::judgements_as_they_are(&args.qrels)?, &shown(&args.qrels))?
+            let lines = doc_urls::judgements_as_they_are(&args.qrels, Fragments::Parts)?;
+            Judgements::new(lines, &shown(&args.qrels))?
         }
         (map, _) => search::judgements(&args.qrels, map.as_ref(), global)?,
     };
@@ -109,7 +111,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         runs.push(measure(searched, "search".to_owned(), &judgements, &metrics, global)?);
     }
     for path in &args.runs {
-        let run = load_run(path, map.as_ref(), global)?;
+        // Beside a search, and where ids are of pages, documents are pages.
+        let is_of_pages = args.workload.is_some() || map.is_some();
+        let fragments = if is_of_pages { Fragments::Pages } else { Fragments::Parts };
+        let run = load_run(path, map.as_ref(), fragments, global)?;
         runs.push(measure(run, shown(path), &judgements, &metrics, global)?);
     }
     compare(&mut runs, metrics.len());
@@ -130,8 +135,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 }
 
 /// A run of a file, whose documents go by ids or URLs.
-fn load_run(path: &Path, map: Option<&DocUrls>, global: &Global) -> Result<Run, Failure> {
-    Ok(doc_urls::run(run::load(path)?, (&shown(path), map), global))
+fn load_run(
+    path: &Path,
+    map: Option<&DocUrls>,
+    fragments: Fragments,
+    global: &Global,
+) -> Result<Run, Failure> {
+    Ok(doc_urls::run(run::load(path)?, (&shown(path), map), fragments, global))
 }
 
 /// The metrics asked for, each once.

@@ -157,12 +157,11 @@ pub fn main() -> ExitCode {
 
 /// The arguments, or what is wrong with them; a failure is of the file that has some of them.
 fn parsed() -> Result<Result<Cli, clap::Error>, Failure> {
-    let typed: Vec<_> = std::env::args_os().collect();
     let mut command = help::command();
-    if defaults::is_given(&typed, "scenario") {
+    let Arguments { all, told } = defaults::arguments(&command, std::env::args_os().collect())?;
+    if defaults::is_given(&all, "scenario") {
         command = command.mut_subcommand("plan", help::without_environment);
     }
-    let Arguments { all, told } = defaults::arguments(&command, typed)?;
     let matches = command.try_get_matches_from(all);
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
     let is_quiet = cli.as_ref().map_or_else(|error| !error.use_stderr(), |cli| cli.global.quiet);

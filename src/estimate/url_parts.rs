@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::net::Ipv6Addr;
 
 use prospect_index::page::UrlId;
 use prospect_index::url::{canonical, host, registrable_domain};
@@ -17,22 +18,41 @@ pub(crate) fn path(url: &str) -> &str {
     path.split('?').next().unwrap_or(path)
 }
 
-/// The name that canonical URLs have of a host that somebody names: of letters beyond ASCII there, the `xn--` form.
-pub(crate) fn host_name(given: &str) -> String {
+/// The name that canonical URLs have of a host, domain or address that somebody names: of letters beyond ASCII there, the
+/// `xn--` form; none if it is more than a name, as with a port.
+pub(crate) fn host_name(given: &str) -> Option<String> {
     let given = given.trim().trim_matches('.');
-    let address = canonical(&format!("https://{given}/"));
-    address.map_or_else(|_| given.to_ascii_lowercase(), |address| host(&address).to_owned())
+    if given.parse::<Ipv6Addr>().is_ok() {
+        return Some(given.to_ascii_lowercase());
+    }
+    let is_bracketed = given.starts_with('[') && given.ends_with(']');
+    if given.contains(['/', '\\', '?', '#', '@']) || given.contains(':') && !is_bracketed {
+        return None;
+    }
+    Some(host(&canonical(&format!("https://{given}/")).ok()?).to_owned())
 }
 
-/// How people may write a URL: as it is canonical, as it was first seen, and with letters in the places of their escapes.
+/// How people may write a URL: as it is canonical, and where that escapes letters beyond ASCII, as it was first seen if they
+/// were there, and with these letters in the places of their escapes.
 pub(crate) fn writings(urls: &UrlTable, id: UrlId) -> impl Iterator<Item = Cow<'_, str>> {
     let (canonical, seen) = (urls.url(id), urls.spelling(id));
-    let seen = Some(seen).filter(|seen| *seen != canonical).map(Cow::Borrowed);
-    // Of ASCII only what means something else there is escaped in a canonical URL.
-    let letters = Some(url_text(canonical)).filter(|letters| !letters.is_ascii());
-    let scheme = canonical.split("://").next().unwrap_or_default();
-    let letters = letters.map(|letters| Cow::Owned(format!("{scheme}://{letters}")));
-    std::iter::once(Cow::Borrowed(canonical)).chain(seen).chain(letters)
+    let seen = Some(seen).filter(|seen| !seen.is_ascii()).map(Cow::Borrowed);
+    std::iter::once(Cow::Borrowed(canonical)).chain(seen).chain(with_letters(canonical))
+}
+
+/// A canonical URL with letters beyond ASCII in the places of their escapes, if it has any. Other escapes stay: what is escaped
+/// of ASCII means something else.
+fn with_letters(canonical: &str) -> Option<Cow<'_, str>> {
+    let (scheme, rest) = canonical.split_once("://")?;
+    let mut parts = rest.split('%');
+    let mut kept = parts.next()?.to_owned();
+    for part in parts {
+        let is_ascii = part.starts_with(|digit: char| ('0'..'8').contains(&digit));
+        kept += if is_ascii { "%25" } else { "%" };
+        kept += part;
+    }
+    let letters = url_text(&kept);
+    (!letters.is_ascii()).then(|| format!("{scheme}://{letters}").into())
 }
 
 /// Endings of paths that servers give to pages they make.

@@ -102,6 +102,11 @@ fn parse_score(given: &str) -> Result<f32, String> {
     if score.is_finite() { Ok(score + 0.0) } else { Err(wrong()) }
 }
 
+/// Brings results in the order of `trec_eval`'s rule.
+pub(crate) fn sort(results: &mut [ScoredResult]) {
+    results.sort_by(|a, b| trec_order((a.score, &a.docid), (b.score, &b.docid)));
+}
+
 /// `trec_eval`'s rule: score descending, then document id descending.
 fn trec_order((score_a, docid_a): (f32, &str), (score_b, docid_b): (f32, &str)) -> Ordering {
     score_b.total_cmp(&score_a).then_with(|| docid_b.cmp(docid_a))

@@ -1,5 +1,6 @@
 //! What every format shares when it builds a record: counted cuts, and the links of a page.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use encoding_rs::{Encoding, UTF_8};
@@ -212,7 +213,24 @@ pub(super) fn resolved(
     encoding: &'static Encoding,
 ) -> Result<Url, ParseError> {
     let options = Url::options().base_url(base);
-    options.encoding_override(Some(&|query| encoding.encode(query).0)).parse(href)
+    options.encoding_override(Some(&|query| encoded(query, encoding))).parse(href)
+}
+
+/// A query in an encoding; letters that it has not are written as references, escaped.
+fn encoded<'q>(query: &'q str, encoding: &'static Encoding) -> Cow<'q, [u8]> {
+    let (bytes, _, lacks) = encoding.encode(query);
+    if !lacks {
+        return bytes;
+    }
+    let mut bytes = Vec::with_capacity(query.len());
+    for letter in query.chars() {
+        let written = letter.encode_utf8(&mut [0; 4]).to_owned();
+        match encoding.encode(&written) {
+            (_, _, true) => bytes.extend(format!("%26%23{}%3B", u32::from(letter)).bytes()),
+            (written, _, false) => bytes.extend_from_slice(&written),
+        }
+    }
+    bytes.into()
 }
 
 /// The URL as a string, its fragment dropped.

@@ -157,13 +157,11 @@ impl Queues {
             match words[..] {
                 [] => {}
                 [first, ..] if first.starts_with('#') => {}
-                [name, _] if has_port(name) => {
-                    return Err((at + 1, format!("{name:?} has a port, and queues have none")));
-                }
-                [name, seconds] => match seconds.parse::<f64>() {
-                    Ok(delay) if (0.0..=LONGEST).contains(&delay) => {
-                        delays.insert(host_name(name), delay);
+                [name, seconds] => match (host_name(name), seconds.parse::<f64>()) {
+                    (Some(name), Ok(delay)) if (0.0..=LONGEST).contains(&delay) => {
+                        delays.insert(name, delay);
                     }
+                    (None, _) => return Err((at + 1, format!("{name:?} is no name of a host"))),
                     _ => return Err((at + 1, format!("{seconds:?} is no number of seconds"))),
                 },
                 _ => return Err((at + 1, format!("{} columns, expected 2", words.len()))),
@@ -192,7 +190,11 @@ impl Queues {
             let address = address.filter(|_| !hosts.is_empty());
             let address = address
                 .ok_or_else(|| (at + 1, format!("{line:?} is no host and its IP address")))?;
-            addresses.extend(hosts.iter().map(|host| (host_name(host), address.clone())));
+            for host in hosts {
+                let name = host_name(host)
+                    .ok_or_else(|| (at + 1, format!("{host:?} is no name of a host")))?;
+                addresses.insert(name, address.clone());
+            }
         }
         Ok(Self { addresses, ..Self::default() })
     }
@@ -201,12 +203,6 @@ impl Queues {
     pub(crate) fn can_be(&self, by: QueueBy) -> bool {
         by != QueueBy::Ip || !self.addresses.is_empty()
     }
-}
-
-/// Whether it is a host with a port.
-fn has_port(name: &str) -> bool {
-    let port = name.rsplit_once(':').filter(|(host, _)| !host.contains(':') || host.ends_with(']'));
-    port.is_some_and(|(_, port)| port.parse::<u16>().is_ok())
 }
 
 /// When the last request of a batch has had its time.
@@ -373,7 +369,7 @@ mod tests {
         assert_eq!(refused("a.test 1\nb.test"), (2, "1 columns, expected 2".to_owned()));
         assert_eq!(refused("a.test soon").1, "\"soon\" is no number of seconds");
         assert_eq!(refused("a.test -1").0, 1);
-        assert_eq!(refused("a.test:81 1").1, "\"a.test:81\" has a port, and queues have none");
+        assert_eq!(refused("a.test:81 1").1, "\"a.test:81\" is no name of a host");
     }
 
     #[test]

@@ -58,10 +58,16 @@ impl fmt::Display for Scope {
     }
 }
 
-/// An expression of a scope that cannot be used.
+/// What of a scope cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ScopeError(String);
+pub enum ScopeError {
+    /// An expression, and why.
+    #[error("{0}")]
+    Expression(String),
+    /// More than the name of a host.
+    #[error("{0:?} is no name of a host")]
+    Host(String),
+}
 
 /// A scope that can be asked.
 pub(crate) struct CompiledScope {
@@ -94,8 +100,13 @@ fn endings(given: Vec<String>) -> Vec<String> {
 }
 
 /// Names of hosts and domains as canonical URLs have them.
-fn names(given: &[String]) -> Vec<String> {
-    given.iter().map(|name| host_name(name)).filter(|name| !name.is_empty()).collect()
+///
+/// # Errors
+/// One is more than a name.
+fn names(given: &[String]) -> Result<Vec<String>, ScopeError> {
+    let given = given.iter().filter(|name| !name.trim().trim_matches('.').is_empty());
+    let name = |given: &String| host_name(given).ok_or_else(|| ScopeError::Host(given.clone()));
+    given.map(name).collect()
 }
 
 impl Scope {
@@ -109,8 +120,8 @@ impl Scope {
             include: include.unwrap_or(self.include),
             exclude: exclude.unwrap_or(self.exclude),
             types: types.map_or(self.types, endings),
-            hosts: hosts.map_or(self.hosts, |given| names(&given)),
-            domains: domains.map_or(self.domains, |given| names(&given)),
+            hosts: hosts.map_or(Ok(self.hosts), |given| names(&given))?,
+            domains: domains.map_or(Ok(self.domains), |given| names(&given))?,
             same_page: self.same_page,
         };
         scope.compile()?;
@@ -154,8 +165,9 @@ impl Scope {
             include: expressions(&self.include)?,
             exclude: expressions(&self.exclude)?,
             types: self.types.clone(),
-            hosts: self.hosts.iter().cloned().collect(),
-            domains: self.domains.iter().cloned().collect(),
+            // Older stores have them as they were written.
+            hosts: names(&self.hosts)?.into_iter().collect(),
+            domains: names(&self.domains)?.into_iter().collect(),
         })
     }
 
@@ -207,7 +219,7 @@ impl Scope {
 /// A list of expressions, to be asked which match.
 fn expressions(all: &[String]) -> Result<RegexSet, ScopeError> {
     let set = RegexSetBuilder::new(all).size_limit(COMPILED_BYTES).build();
-    set.map_err(|error| ScopeError(error.to_string()))
+    set.map_err(|error| ScopeError::Expression(error.to_string()))
 }
 
 impl CompiledScope {
@@ -278,7 +290,16 @@ mod tests {
             check([&[expression], &[], &[]], seen, true);
             check([&[], &[expression], &[]], seen, false);
         }
-        check([&["/a/b"], &[], &[]], "https://a.test/a%2Fb", false);
+        // What is escaped of ASCII is no such letter, and another spelling in ASCII is none of its own.
+        check([&["/a/b"], &[], &[]], "https://a.test/a%2Fb/%C3%BC", false);
+        check([&["ü"], &[], &[]], "https://a.test/a%2Fb/%C3%BC", true);
+        check([&["[A-Z]"], &[], &[]], "HTTPS://A.test/", false);
+        for no_name in ["https://a.test", "a.test/x", "a.test:81", "x@a.test"] {
+            let hosts = Some(vec![no_name.to_owned()]);
+            let change = ScopeChange { hosts, ..ScopeChange::default() };
+            let error = Scope::default().with(change).unwrap_err().to_string();
+            assert_eq!(error, format!("{no_name:?} is no name of a host"));
+        }
         let names = Some(vec!["博物館.example".to_owned()]);
         let hosts = ScopeChange { hosts: names.clone(), ..ScopeChange::default() };
         let domains = ScopeChange { domains: names, ..ScopeChange::default() };

@@ -79,7 +79,8 @@ impl Hosts {
         by_host: &mut [f64],
     ) -> Result<(), ScenarioError> {
         let domain = host.trim().strip_prefix("*.");
-        let wanted = host_name(domain.unwrap_or(host));
+        let no_name = || ScenarioError::new(key, format!("{host:?} is no name of a host"));
+        let wanted = host_name(domain.unwrap_or(host)).ok_or_else(no_name)?;
         let below = domain.map(|_| format!(".{wanted}"));
         let is_meant = |name: &str| {
             name == wanted || below.as_ref().is_some_and(|below| name.ends_with(below.as_str()))

@@ -82,7 +82,8 @@ impl Query {
 }
 
 fn words_of(text: &str, analyzer: &Analyzer) -> Vec<String> {
-    let mut words = analyzer.words(text);
+    // Pages have lost theirs, too: soft hyphens are not seen.
+    let mut words = analyzer.words(&text.replace('\u{ad}', ""));
     words.truncate(limits::BOUNDS.query_words);
     words
 }

@@ -40,7 +40,7 @@ pub(super) struct Repetitions {
     pub(super) awaited: HashSet<UrlId>,
 }
 
-/// All records of a store that tell the second of their fetch. Costs 8 bytes each, and a pass over them.
+/// All records of a store that tell the second of their fetch. Costs 8 bytes each, 16 a URL that failed, and a pass over them.
 pub(super) struct StoredRecords {
     keys: HashSet<u64>,
     /// The latest second.

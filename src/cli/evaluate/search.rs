@@ -8,10 +8,11 @@ use prospect_index::bm25::Bm25;
 use prospect_index::checkpoints::FetchOrder;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
+use prospect_index::url;
 
 use super::Args;
 use crate::cli::Global;
-use crate::cli::doc_urls;
+use crate::cli::doc_urls::{self, Fragments};
 use crate::cli::model::CrossEncoder;
 use crate::cli::output::{self, Failure, say};
 use crate::cli::queries;
@@ -24,8 +25,8 @@ use crate::ingest::SourceOptions;
 use crate::simulate::added::AddedPages;
 use crate::simulate::collection::{Collection, Outside};
 use crate::simulate::load::{self, Keep, PagePlace};
-use crate::workload::qrels::{self, RawJudgement};
-use crate::workload::{DocUrls, Workload, shown};
+use crate::workload::qrels::RawJudgement;
+use crate::workload::{DocUrls, Workload, WorkloadError, shown};
 
 /// Name of our system in runs.
 const TAG: &str = "prospect-bm25";
@@ -56,7 +57,7 @@ pub(super) fn run(
     let _ = std::fs::remove_dir_all(&directory);
     let mut run = run?;
     if let Some(path) = &args.rerank {
-        rerank(&mut run, &super::load_run(path, map, global)?);
+        rerank(&mut run, &super::load_run(path, map, Fragments::Pages, global)?);
     }
     if let Some(path) = &args.write_run {
         write(&run, path)?;
@@ -203,12 +204,11 @@ pub(super) fn judgements(
     if let Some(map) = map {
         return Ok(Judgements::new(doc_urls::judgements(path, map, global)?, &shown(path))?);
     }
-    let judged = qrels::load(path)?;
-    let lines = judged.into_iter().enumerate().map(|(at, judgement)| RawJudgement {
-        qid: judgement.qid,
-        docid: judgement.url,
-        grade: judgement.grade,
-        line: at + 1,
-    });
-    Ok(Judgements::new(lines.collect(), &shown(path))?)
+    let lines = doc_urls::judgements_as_they_are(path, Fragments::Pages)?;
+    let is_no_url = |judged: &&RawJudgement| url::canonical(&judged.docid).is_err();
+    if let Some(RawJudgement { docid, line, .. }) = lines.iter().find(is_no_url) {
+        let (file, what) = (shown(path), format!("{docid:?} is not a URL"));
+        return Err(WorkloadError::Judgement { file, line: *line, what }.into());
+    }
+    Ok(Judgements::new(lines, &shown(path))?)
 }

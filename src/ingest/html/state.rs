@@ -13,6 +13,8 @@ use crate::ingest::record::{Cuts, Links, Spelling, is_web, resolved, without_fra
 
 /// What servers call the page of a folder.
 const HOME: [&str; 4] = ["index", "home", "default", "main"];
+/// Parameters that say where somebody came from.
+const TRACKING: [&str; 4] = ["gclid", "fbclid", "msclkid", "ref"];
 
 /// What is to happen when an element ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,7 +291,7 @@ impl HtmlState {
             cuts.add("foreign-canonical", 1);
             return None;
         }
-        if is_home(&url) && !is_home(document) {
+        if url.query().is_none() && is_home(&url) && !(is_home(document) && is_tracked(document)) {
             cuts.add("home-canonical", 1);
             return None;
         }
@@ -304,6 +306,11 @@ fn is_home(url: &Url) -> bool {
     let path = url.path().trim_matches('/');
     let name = path.split('.').next().unwrap_or_default();
     path.is_empty() || (!path.contains('/') && HOME.contains(&name.to_ascii_lowercase().as_str()))
+}
+
+/// Whether the query of a URL says nothing but where somebody came from; one that has none does not.
+fn is_tracked(url: &Url) -> bool {
+    url.query_pairs().all(|(key, _)| key.starts_with("utm_") || TRACKING.contains(&&*key))
 }
 
 /// Whether a tag, from behind its `<`, is the end of a block.

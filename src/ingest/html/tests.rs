@@ -109,6 +109,9 @@ fn queries_of_links_are_written_in_the_encoding_of_their_page() {
     assert_eq!(page.canonical.as_deref(), Some("https://e.org/x?q=%8D%91"));
     let page = extract(b"<meta charset=iso-8859-1><a href='?t=m\xfcnze'>a</a>");
     assert_eq!(page.outlinks[0].url, "https://e.org/dir/page.html?t=m%FCnze");
+    // What the encoding lacks is a reference there, as in a browser.
+    let page = extract(b"<meta charset=iso-8859-1><a href='/?t=&#26085;\xfc&amp;x'>a</a>");
+    assert_eq!(page.outlinks[0].url, "https://e.org/?t=%26%2326085%3B%FC&x");
     links("<meta charset=utf-8><a href='/?t=m\u{fc}nze'>a</a>", &["/?t=m%C3%BCnze=a"]);
 }
 
@@ -207,6 +210,10 @@ fn a_canonical_url_counts_on_the_same_host_only() {
         let page = extract_html(b"<link rel=canonical href=/>", &Url::parse(home).unwrap(), None);
         assert_eq!(page.unwrap().canonical.as_deref(), Some("https://e.org/"), "{home}");
     }
+    let other = Url::parse("https://e.org/index.php?id=3").unwrap();
+    let page = extract_html(b"<link rel=canonical href=/>", &other, None).unwrap();
+    assert_eq!(page.canonical, None);
+    canonical("<link rel=canonical href='/?p=7'>", Some("https://e.org/?p=7"));
     let url = Url::parse(DOCUMENT).unwrap();
     let (record, _) = extract(b"<link rel=canonical href=/c>").into_record(&url);
     assert_eq!(record.url, "https://e.org/c");

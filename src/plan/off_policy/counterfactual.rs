@@ -15,7 +15,8 @@
 //! the batch that was. If it is larger, they would meet with more. How fast returns diminish is
 //! seen from each half of the batch alone: if the whole earns `2^e` times what half of it does, `x`
 //! times as much on that scale is worth `x^e` times as much, if all of it is after the same places,
-//! and `x` times as much if it is after others. The value lies in the middle. Halves that share no place do not show that no
+//! and `x` times as much if it is after others. The value lies in the middle. What the URLs of a part of the batch lost to the
+//! other half is known of each: a part of half its size or less would have that, too. Halves that share no place do not show that no
 //! pages do: one pick more is counted as if it had lost what a pick is worth.
 //!
 //! An interval covers both ends, and the chance of the draw, and which places the URLs of a batch happen to be after:
@@ -111,7 +112,7 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
     let returns = Returns::of(logged);
     let mut found = Counterfactual::default();
     let (mut undrawn, mut unreported) = (Unknown::default(), Unknown::default());
-    let mut guessed = 0.0;
+    let (mut guessed, mut lost) = (0.0, 0.0);
     for (url, _) in logged.iter().zip(batch).filter(|(_, wanted)| **wanted) {
         let expected = unit * url.estimate;
         found.urls += 1;
@@ -119,6 +120,7 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
         found.expected += expected;
         let outcome = url.outcome.map(|outcome| outcome.impact);
         found.known += outcome.unwrap_or(0.0);
+        lost += url.outcome.map_or(0.0, |outcome| returns.lost(outcome));
         if outcome.is_none() {
             guessed += expected;
         }
@@ -140,7 +142,7 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
     found.inverse_propensity = estimated(found.known, of(|of| of.outcomes));
     found.doubly_robust = estimated(found.known + guessed, of(|of| of.rests));
     for estimated in [&mut found.inverse_propensity, &mut found.doubly_robust] {
-        *estimated = returns.with_competition(*estimated);
+        *estimated = returns.with_competition(*estimated, lost);
     }
     found
 }
@@ -201,6 +203,8 @@ struct Returns {
     exponent: f64,
     /// Variance of what competition takes, for each unit of it: mean square of the losses over their mean.
     scatter: f64,
+    /// What each pick is taken to have lost beside what was seen.
+    unseen: f64,
 }
 
 impl Returns {
@@ -216,17 +220,29 @@ impl Returns {
         let exponent = if impact > 0.0 { (impact / half).log2().clamp(0.0, 1.0) } else { 1.0 };
         let squares = losses().map(|loss| loss.powi(2)).sum::<f64>();
         let scatter = if lost > 0.0 { squares / lost } else { 0.0 };
-        Self { impact, exponent, scatter }
+        let unseen = unseen / outcomes().count().max(1) as f64;
+        Self { impact, exponent, scatter, unseen }
     }
 
-    /// From the competition that the batch met with to that of a batch which earns so much more.
-    fn with_competition(&self, estimated: Estimated) -> Estimated {
-        if self.impact <= 0.0 || estimated.value <= 0.0 {
+    /// What the other half took from a pick.
+    fn lost(&self, outcome: Outcome) -> f64 {
+        (outcome.in_half - outcome.impact).max(0.0) + self.unseen
+    }
+
+    /// From the competition that the batch met with to that of a batch which earns so much more or less, and whose URLs `lost`
+    /// so much to the other half.
+    fn with_competition(&self, estimated: Estimated, lost: f64) -> Estimated {
+        if self.impact <= 0.0 || estimated.value < 0.0 {
             return estimated;
         }
-        let most = self.impact * (estimated.value / self.impact).powf(self.exponent);
+        let size = estimated.value / self.impact;
+        let mut most = if size > 0.0 { self.impact * size.powf(self.exponent) } else { 0.0 };
+        if size < 1.0 {
+            most = most.max(estimated.value + lost * (2.0 * (1.0 - size)).min(1.0));
+        }
         // To the first order, an error shrinks with the slope.
-        let slope = f64::midpoint(1.0, self.exponent * most / estimated.value);
+        let rate = if size > 0.0 { self.exponent * most / estimated.value } else { 1.0 };
+        let slope = f64::midpoint(1.0, rate);
         let apart = (estimated.value - most).abs();
         let competition = (apart / 2.0).hypot(NORMAL * (self.scatter * apart).sqrt());
         let value = f64::midpoint(estimated.value, most);
@@ -312,7 +328,8 @@ mod tests {
     /// have, and another half of it, and no interval held: they told of the mean of such lists alone.
     #[test]
     fn a_part_of_the_batch_is_worth_what_it_would_have_earned_alone() {
-        let (mut held, mut parts, mut sums) = (0, 0, (0.0, 0.0));
+        let (mut held, mut parts, mut sums, mut width) = (0, 0, (0.0, 0.0), 0.0);
+        let (mut most, mut alone) = (0.0, 0.0);
         for web in 0..20 {
             let salt = |at: usize, of: u64| noise(at as u64, 100 * web + of);
             let wants = |at, of| ((40.0 * salt(at, of)) as u64, salt(at, of + 9));
@@ -336,9 +353,17 @@ mod tests {
                 let found = counterfactual(&logged, &batch).doubly_robust;
                 held += u32::from(found.holds(truth));
                 (sums.0, sums.1) = (sums.0 + found.value, sums.1 + truth);
+                width += found.half_width;
                 parts += 1;
             }
+            // Those that others left nothing would have earned something without them.
+            let nothing: Vec<bool> = all.iter().map(|impact| *impact == 0.0).collect();
+            let truth = value(&competing(&pages, &nothing), &nothing);
+            let found = counterfactual(&logged, &nothing).doubly_robust;
+            (most, alone) = (most + found.value + found.half_width, alone + truth);
         }
+        assert!(width < 0.5 * sums.1, "{width} {sums:?}");
+        assert!(alone > 0.0 && most > 0.5 * alone, "{most} {alone}");
         assert!((sums.0 / sums.1 - 1.0).abs() < 0.1, "{sums:?}");
         assert!(held * 10 >= parts * 9, "{held} of {parts}");
     }
