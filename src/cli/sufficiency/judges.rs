@@ -35,7 +35,8 @@ pub(super) struct Means<'a> {
 
 /// Refuses a strategy whose means are not named.
 pub(super) fn check(kind: &StrategyKind, args: &Args, has_model: bool) -> Result<(), Failure> {
-    let named = if args.definition == "compatible" && kind.needs != Needs::Nothing {
+    let is_other = kind.name != STRATEGIES[0].name;
+    let named = if args.definition == "compatible" && is_other {
         Some((
             "the definition `compatible` is of the statistical strategy",
             "leave out one of the two",

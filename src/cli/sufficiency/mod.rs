@@ -154,11 +154,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 
 /// The source's code has a confidence, and neither classes nor our verdict.
 fn refuse_beside_compatible(args: &Args) -> Result<(), Failure> {
-    let is_other = args.strategy.name != STRATEGIES[0].name;
     let (what, option) = match (&args.html, &args.stop_file) {
         (Some(_), _) => ("page", "--html"),
         (None, Some(_)) => ("verdict", "--stop-file"),
-        (None, None) if is_other => ("other strategy", "--strategy"),
         (None, None) => return Ok(()),
     };
     let error = anyhow::anyhow!("there is no {what} of the definition compatible");
