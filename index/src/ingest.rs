@@ -218,8 +218,9 @@ fn unhyphenate(text: &mut String) {
 
 /// Text without soft hyphens, and with every run of white space as one space.
 fn collapse(text: &str) -> String {
-    let mut text = text.to_owned();
-    unhyphenate(&mut text);
+    if text.contains(SOFT_HYPHEN) {
+        return collapse(&text.replace(SOFT_HYPHEN, ""));
+    }
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -458,7 +459,7 @@ impl IngestSession {
             }
             (None, None) => None,
         };
-        Ok(last.is_some_and(|last| second - last > APART))
+        Ok(last.is_some_and(|last| second.saturating_sub(last) > APART))
     }
 
     /// Whether a record from `seq` on says that the page of a URL is what it was.

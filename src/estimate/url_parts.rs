@@ -37,13 +37,15 @@ pub(crate) fn host_name(given: &str) -> Option<String> {
 pub(crate) fn writings(urls: &UrlTable, id: UrlId) -> impl Iterator<Item = Cow<'_, str>> {
     let (canonical, seen) = (urls.url(id), urls.spelling(id));
     let seen = Some(seen).filter(|seen| !seen.is_ascii()).map(Cow::Borrowed);
-    std::iter::once(Cow::Borrowed(canonical)).chain(seen).chain(with_letters(canonical))
+    // Made only if the others do not do.
+    let letters = std::iter::once_with(|| with_letters(canonical)).flatten();
+    std::iter::once(Cow::Borrowed(canonical)).chain(seen).chain(letters)
 }
 
 /// A canonical URL with letters beyond ASCII in the places of their escapes, if it has any. Other escapes stay: what is escaped
 /// of ASCII means something else.
 fn with_letters(canonical: &str) -> Option<Cow<'_, str>> {
-    let (scheme, rest) = canonical.split_once("://")?;
+    let (scheme, rest) = canonical.split_once("://").filter(|(_, rest)| rest.contains('%'))?;
     let mut parts = rest.split('%');
     let mut kept = parts.next()?.to_owned();
     for part in parts {

@@ -109,6 +109,11 @@ fn names(given: &[String]) -> Result<Vec<String>, ScopeError> {
     given.map(name).collect()
 }
 
+/// Names of hosts and domains of a store; older ones have them as they were written, and what is no name is of no URL.
+fn as_stored(names: &[String]) -> HashSet<String> {
+    names.iter().map(|name| host_name(name).unwrap_or_else(|| name.clone())).collect()
+}
+
 impl Scope {
     /// The same with what is given anew.
     ///
@@ -165,9 +170,8 @@ impl Scope {
             include: expressions(&self.include)?,
             exclude: expressions(&self.exclude)?,
             types: self.types.clone(),
-            // Older stores have them as they were written.
-            hosts: names(&self.hosts)?.into_iter().collect(),
-            domains: names(&self.domains)?.into_iter().collect(),
+            hosts: as_stored(&self.hosts),
+            domains: as_stored(&self.domains),
         })
     }
 
@@ -306,6 +310,14 @@ mod tests {
         for change in [hosts, domains] {
             assert!(holds(&Scope::default().with(change).unwrap(), seen));
         }
+    }
+
+    #[test]
+    fn a_scope_that_an_older_store_has_is_read_as_it_was_written() {
+        let stored = r#"{"hosts": ["bücher.example", "a.test:81", "https://a.test"]}"#;
+        let scope: Scope = serde_json::from_str(stored).unwrap();
+        let seen = ["https://xn--bcher-kva.example/", "https://a.test/", "https://a.test:81/"];
+        assert_eq!(seen.map(|seen| holds(&scope, seen)), [true, false, false]);
     }
 
     fn including(expression: &str) -> Result<Scope, ScopeError> {

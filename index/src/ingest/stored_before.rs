@@ -33,7 +33,7 @@ pub(super) enum Given {
 #[derive(Default)]
 pub(super) struct Repetitions {
     /// The records of the store, once one is asked for.
-    pub(super) stored: Option<StoredRecords>,
+    stored: Option<StoredRecords>,
     /// URLs of which this ingest has a record without a time.
     pub(super) untimed: HashSet<UrlId>,
     /// URLs that somebody waits for.
