@@ -81,6 +81,8 @@ impl CollectionStatistics {
 
 /// A word of the workload, as an index into the scorer's vocabulary.
 pub(crate) type TermId = u32;
+/// Words by their text. Every plan asks for those of all queries.
+type Vocabulary = HashMap<String, TermId, hashbrown::DefaultHashBuilder>;
 
 /// Scores documents under the statistics as of one `fetch_seq`.
 ///
@@ -131,7 +133,7 @@ struct Frozen {
     bm25: Bm25,
     statistics: CollectionStatistics,
     norms: Vec<f64>,
-    vocabulary: HashMap<String, TermId>,
+    vocabulary: Vocabulary,
     postings: Vec<TermPostings>,
     idf: Vec<f64>,
     forward: Option<Arc<ForwardIndex>>,
@@ -468,7 +470,7 @@ fn distinct<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<&'w str> {
     distinct
 }
 
-fn numbered(words: &[&str]) -> HashMap<String, TermId> {
+fn numbered(words: &[&str]) -> Vocabulary {
     words.iter().enumerate().map(|(id, word)| ((*word).to_owned(), id as TermId)).collect()
 }
 
@@ -493,7 +495,7 @@ impl Frozen {
         let average = statistics.average_length();
         let norms = lengths.iter().map(|&length| bm25.norm(length, average)).collect();
         let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
-        let (vocabulary, postings) = (HashMap::new(), Vec::new());
+        let (vocabulary, postings) = (Vocabulary::default(), Vec::new());
         Self { bm25, statistics, norms, vocabulary, postings, idf, forward: None }
     }
 }

@@ -132,8 +132,9 @@ fn hex(byte: u8) -> Option<u8> {
 
 /// Host of a canonical URL, without port and user.
 pub fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?']).next().unwrap_or(rest);
+    let rest = after_scheme(url);
+    let end = rest.bytes().position(|byte| matches!(byte, b'/' | b'?'));
+    let authority = &rest[..end.unwrap_or(rest.len())];
     let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     if authority.starts_with('[') {
         return authority.split_inclusive(']').next().unwrap_or(authority);
@@ -141,9 +142,15 @@ pub fn host(url: &str) -> &str {
     authority.split(':').next().unwrap_or(authority)
 }
 
+/// A URL without its scheme. Every URL is asked for it many times, and has one of two.
+pub(crate) fn after_scheme(url: &str) -> &str {
+    let usual = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme));
+    usual.or_else(|| url.split_once("://").map(|(_, rest)| rest)).unwrap_or(url)
+}
+
 /// A canonical URL but for what sites change of all their addresses at once: the scheme, and `www`.
 pub(crate) fn without_scheme_and_www(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = after_scheme(url);
     rest.strip_prefix("www.").unwrap_or(rest)
 }
 

@@ -89,7 +89,7 @@ pub enum CampaignError {
     Vectors(#[from] crate::neural::text_vectors::VectorError),
     /// A question cannot be answered.
     #[error(transparent)]
-    Answer(crate::whatif::answer::AnswerError),
+    Answer(crate::whatif::scenario::ScenarioError),
     /// What was fetched for the open plan has no outcome yet.
     #[error("pages were fetched since the open plan was made, and it is not closed")]
     NotClosed,

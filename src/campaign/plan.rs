@@ -20,6 +20,7 @@ use crate::planner::cycle::{OpenPlan, PlannedPair};
 use crate::planner::expected_impact::{Lists, mean_frequency};
 use crate::planner::room::room;
 use crate::planner::settings::PlanSettings;
+use crate::sketch::need::Improvability;
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
 
@@ -147,7 +148,9 @@ pub(crate) fn plan_on(
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
         Ok::<_, CampaignError>(made.scored)
     })?;
-    let improvability = LearnedImprovability::new(&choice.improvability, &prepared.past.queries);
+    // A planner that goes on tells nobody, and outcomes are as many as queries in every cycle.
+    let outcomes = if whole_ranking { &prepared.past.queries[..] } else { &[] };
+    let improvability = Improvability::fit(outcomes, places.k);
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
     let promised = OpenPlan {
@@ -166,6 +169,7 @@ pub(crate) fn plan_on(
         choice,
         served,
         improvability,
+        learned_improvability: LearnedImprovability::new(&improvability, outcomes),
         retries,
         within,
         in_flight,

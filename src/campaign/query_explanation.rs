@@ -89,7 +89,7 @@ impl QueryExplanation {
         at: usize,
     ) -> Self {
         let Plan { served, scored, workload: Workload { queries }, .. } = plan;
-        let improvability = plan.choice.improvability;
+        let improvability = plan.improvability;
         let need = |(at, query): (usize, &Query)| {
             improvability.need(query.frequency, served.mean_score(at))
         };
@@ -112,7 +112,7 @@ impl QueryExplanation {
             kth_score: served.kth_score(at),
             empty_places: served.k - list.len(),
             improvability: improvability.of(mean_score),
-            improvability_fit: plan.improvability.clone(),
+            improvability_fit: plan.learned_improvability.clone(),
             neediness: need[at],
             need_rank: before + 1,
             queries: queries.len(),

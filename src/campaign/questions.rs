@@ -12,11 +12,11 @@ use crate::plan::export::PlannedUrl;
 use crate::plan::polite_time::Makespan;
 use crate::planner::settings::PlanSettings;
 use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, StoreState, WhatIf};
-use crate::whatif::answer::{Answer, AnswerError};
+use crate::whatif::answer::Answer;
 use crate::whatif::difference::difference;
 use crate::whatif::figures::figures;
 use crate::whatif::hosts::Hosts;
-use crate::whatif::scenario::{Scenario, ScenarioError};
+use crate::whatif::scenario::Scenario;
 use crate::whatif::workload::asked;
 use crate::workload::Workload;
 
@@ -96,11 +96,11 @@ impl Questions {
         settings: &PlanSettings,
         shared: Scenario,
     ) -> Result<Self, CampaignError> {
-        let settings = shared.with_lists(settings).map_err(wrong)?;
+        let settings = shared.with_lists(settings).map_err(CampaignError::Answer)?;
         let whatif_base = WhatIfBase::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
         let plannable = open.frontier_within(&whatif_base.within);
-        let own = shared.clone().with_budget_of(plannable).map_err(wrong)?;
+        let own = shared.clone().with_budget_of(plannable).map_err(CampaignError::Answer)?;
         let base = answer(&open, &whatif_base, &hosts, &own)?.answer;
         let base_figures = figures(&base, &open.known.urls, &hosts);
         Ok(Self { open, whatif_base, hosts, shared, plannable, base, base_figures })
@@ -124,7 +124,10 @@ impl Questions {
     /// # Errors
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
-        let scenario = scenario.on(&self.shared).with_budget_of(self.plannable).map_err(wrong)?;
+        let scenario = scenario
+            .on(&self.shared)
+            .with_budget_of(self.plannable)
+            .map_err(CampaignError::Answer)?;
         answer(&self.open, &self.whatif_base, &self.hosts, &scenario)
     }
 
@@ -259,10 +262,6 @@ impl Questions {
     }
 }
 
-fn wrong(error: ScenarioError) -> CampaignError {
-    CampaignError::Answer(AnswerError::Scenario(error))
-}
-
 fn answer(
     open: &OpenStore,
     whatif_base: &WhatIfBase,
@@ -270,11 +269,12 @@ fn answer(
     scenario: &Scenario,
 ) -> Result<Answered, CampaignError> {
     let base = &whatif_base.base;
-    let asked = asked(&base.queries, scenario, &open.known.analyzer).map_err(wrong)?;
+    let asked =
+        asked(&base.queries, scenario, &open.known.analyzer).map_err(CampaignError::Answer)?;
     let new = asked.queries.len() - asked.known;
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {
-        let settings = scenario.settings(&base.settings).map_err(wrong)?;
+        let settings = scenario.settings(&base.settings).map_err(CampaignError::Answer)?;
         whatif_base.again(open, &asked.queries, &settings)?
     } else {
         base.with(&asked, &whatif_base.matched(open, &asked)?)

@@ -19,7 +19,6 @@ use prospect_index::page_store::{Known, NONE};
 
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::features::first_links::FirstLinks;
-use crate::estimate::features::page::KeptParents;
 use crate::estimate::features::regions::Regions;
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
@@ -27,6 +26,7 @@ use crate::estimate::fetch_chance::FileTypes;
 use crate::estimate::kept_pairs::{EarlierPairs, KeptPairs, KeptState};
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::quality_posterior::Posterior;
+use crate::estimate::page_impact::KeptPageImpact;
 use crate::estimate::pair_sort::PairFiles;
 use crate::estimate::pandey_olston::pairs::Training;
 use crate::estimate::running_mean::RunningMean;
@@ -58,8 +58,8 @@ pub(crate) struct PlannerCache {
     pub(super) pairs: Option<KeptPairs>,
     /// Where the pairs of a plan go, for who has files.
     pub(super) pair_files: Option<Arc<dyn PairFiles>>,
-    /// What links say of URLs, for the same.
-    pub(super) parents: Option<KeptParents>,
+    /// What models of pages expect of URLs, for the same.
+    pub(super) page_impact: Option<KeptPageImpact>,
     /// What the qualities of linking pages say of URLs, for the same.
     pub(super) scored_parents: Option<ScoredParents>,
     /// Types of URLs.
@@ -85,7 +85,7 @@ impl PlannerCache {
         Self {
             strings: Some(Strings::new(queries)),
             pairs: Some(KeptPairs::default()),
-            parents: Some(KeptParents::default()),
+            page_impact: Some(KeptPageImpact::default()),
             scored_parents: Some(ScoredParents::default()),
             ..Self::default()
         }
@@ -107,7 +107,7 @@ impl PlannerCache {
     /// from its pairs at another time; nothing if it has kept none.
     pub(crate) fn end_once(&mut self) -> Option<KeptState> {
         (self.strings, self.pair_files) = (None, None);
-        self.pairs.take().and_then(|pairs| pairs.state())
+        self.pairs.take().and_then(KeptPairs::state)
     }
 
     /// For another plan in the same epoch with the models of this one.

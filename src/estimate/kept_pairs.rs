@@ -4,9 +4,11 @@
 //! kept equals, bit by bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
 //!
 //! A planner can go on from pairs where pages can be scored one by one (`Scorer::scores_pages`) and where it keeps the words
-//! of strings ([`Strings`](super::features::strings::Strings)).
+//! of strings ([`Strings`](super::features::strings::Strings)). As an epoch begins it lists them all, as who plans once does,
+//! and what links say of a pair is gathered when something about it changes first.
 //!
-//! Costs 144 bytes a pair, 56 a URL, and 8 a query for each bin of the score model and each candidate by a link.
+//! Costs 12 bytes a pair, 132 more for each that was looked at since the epoch began, 56 a URL, and 8 a query for each bin of
+//! the score model and each candidate by a link.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +16,6 @@ use std::sync::Arc;
 
 use prospect_index::bm25::{Contender, OrderedPostings, Scores};
 use prospect_index::link_table::Link;
-use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use rayon::prelude::*;
@@ -69,12 +70,8 @@ pub(crate) struct EarlierPairs {
 pub(crate) struct KeptPairs {
     /// Whether it is brought up to date once, and keeps no evidence to go on from.
     once: bool,
-    /// What to store, of pairs that were found without it.
-    found: Option<KeptState>,
     /// Where it starts from, which is left to it.
     earlier: Option<EarlierPairs>,
-    /// Whether it started so: what URLs match is found when it is asked.
-    was_restored: bool,
     /// What pairs are estimated by.
     models: Option<Arc<EpochModels>>,
     /// Records, links and URLs that were taken in.
@@ -82,10 +79,10 @@ pub(crate) struct KeptPairs {
     links: usize,
     urls: usize,
     queries: Vec<KeptQuery>,
-    /// By URL: the queries that it may match.
+    /// By URL: the queries that it may match, of those that were asked for.
     matching: QueriesByUrl,
     by_url: Arc<PairTable>,
-    /// By URL, then query: what links say of pairs that were looked at, candidates or not.
+    /// By URL, then query: what links say of pairs that were looked at since it started, candidates or not.
     evidence: Vec<Vec<(QueryId, LinkEvidence)>>,
 }
 
@@ -137,54 +134,58 @@ impl KeptPairs {
         Self { once: true, earlier, ..Self::default() }
     }
 
-    /// Whether it is to find all pairs, once: who asks for nothing else lists them.
-    pub(super) fn begins_once(&self) -> bool {
-        self.once && self.models.is_none() && self.earlier.is_none()
+    /// Whether it is brought up to date once.
+    pub(super) fn is_once(&self) -> bool {
+        self.once
     }
 
-    /// All pairs were listed by these models, with these best pages of every query.
+    /// All pairs were listed by these models, with these best pages of every query: it starts from them.
     pub(super) fn found(
         &mut self,
         input: &CrawlView<'_>,
         models: &Arc<EpochModels>,
+        pairs: &Arc<PairTable>,
         answers: Vec<Vec<Contender>>,
     ) {
         let answer = |page: Contender| (page.score, page.first, page.seq);
         let answers = answers.into_iter().map(|best| best.into_iter().map(answer).collect());
-        self.models = Some(Arc::clone(models));
-        self.found = Some(KeptState {
+        let state = KeptState {
             end_seq: input.manifest.next_seq,
             links: input.known.links.links_from(0).count() as u32,
             urls: input.known.urls.len() as u32,
             answers: answers.collect(),
-        });
+        };
+        let earlier = Some(EarlierPairs { state, pairs: Arc::clone(pairs) });
+        let models = Some(Arc::clone(models));
+        *self = Self { once: self.once, models, earlier, ..Self::default() };
     }
 
     /// What to store to go on from these pairs; none before there are any.
-    pub(crate) fn state(&self) -> Option<KeptState> {
-        self.models.as_ref()?;
-        if let Some(found) = &self.found {
-            return Some(found.clone());
+    pub(crate) fn state(self) -> Option<KeptState> {
+        self.models?;
+        if let Some(listed) = self.earlier {
+            return Some(listed.state);
         }
         Some(KeptState {
             end_seq: self.end_seq,
             links: self.links as u32,
             urls: self.urls as u32,
-            answers: self.queries.iter().map(|query| query.answers.clone()).collect(),
+            answers: self.queries.into_iter().map(|query| query.answers).collect(),
         })
-    }
-
-    /// Whether its pairs are estimated by these models.
-    fn is_by(&self, models: &Arc<EpochModels>) -> bool {
-        self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models))
     }
 
     /// Whether pairs by these models are there to go on from.
     pub(super) fn goes_on(&self, models: &Arc<EpochModels>) -> bool {
-        self.is_by(models) || self.earlier.is_some()
+        let bins = models.scores.as_ref().map(ScoreModel::bins);
+        match (&self.models, &self.earlier) {
+            (Some(by), _) => Arc::ptr_eq(by, models),
+            (None, Some(earlier)) => bins.is_some() && earlier.pairs.bins() == bins,
+            (None, None) => false,
+        }
     }
 
-    /// Pairs of all queries by URL, up to date with the tables and estimated by the score model of `models`.
+    /// Pairs of all queries by URL, up to date with the tables and estimated by the score model of `models`, by which there
+    /// are pairs to go on from.
     ///
     /// # Errors
     /// An index cannot be read.
@@ -196,7 +197,9 @@ impl KeptPairs {
         model: &ScoreModel,
     ) -> Result<Arc<PairTable>, EstimateError> {
         let known = input.known;
-        let goes_on = self.is_by(models) || self.start(input, source, models, model)?;
+        if let Some(earlier) = self.earlier.take() {
+            self.start(input, source, models, model, earlier)?;
+        }
         let targets = self.targets(known, source);
         Arc::make_mut(&mut self.by_url).grow(known.urls.len());
         if !self.once {
@@ -206,22 +209,17 @@ impl KeptPairs {
         let words = self.queries.iter().flat_map(|query| query.asked.terms.iter().copied());
         let new = source.postings(words, self.end_seq)?;
         let mut dirty = self.follow_answers(known, source, &new);
-        if goes_on {
-            self.find_matches(source, &targets, &dirty);
-        }
+        drop(new);
+        self.find_matches(source, &targets, &dirty);
         self.add_pairs_of(&targets, &mut dirty);
-        // Who starts anew looks at all links to a URL, not at those that are new.
-        let seen = if goes_on { self.links } else { known.links.links_from(0).count() };
-        let mut links: Vec<Link> = known.links.links_from(seen).collect();
+        let mut links: Vec<Link> = known.links.links_from(self.links).collect();
         links.sort_by_key(|link| link.to);
         let by_query: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
-        let all = (self.end_seq == 0).then_some(&new);
         let mut changes = Vec::new();
         for queries in by_query.chunks(QUERIES_AT_ONCE) {
-            let estimated = self.estimate(source, model, queries, (&links, all))?;
+            let estimated = self.estimate(source, model, queries, &links)?;
             self.take_in(estimated, &mut changes);
         }
-        drop(new);
         self.change(changes, model);
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
@@ -230,63 +228,40 @@ impl KeptPairs {
         Ok(Arc::clone(&self.by_url))
     }
 
-    /// Nothing is known but the queries, and where it starts from; tells whether it does.
+    /// Starts from pairs of an earlier time, by the same models.
     fn start(
         &mut self,
         input: &CrawlView<'_>,
         source: &Source<'_>,
         models: &Arc<EpochModels>,
         model: &ScoreModel,
-    ) -> Result<bool, EstimateError> {
+        EarlierPairs { state, pairs }: EarlierPairs,
+    ) -> Result<(), EstimateError> {
         let queries = input.queries.par_iter();
         let queries = queries.map(|query| Ok(KeptQuery::new(source.ask(query)?, model.bins())));
-        let queries: Vec<KeptQuery> = queries.collect::<Result<_, EstimateError>>()?;
-        let by_this = |earlier: &EarlierPairs| earlier.pairs.bins() == Some(model.bins());
-        let (once, earlier) = (self.once, self.earlier.take().filter(by_this));
-        let by_url = Arc::new(PairTable::by_bin(queries.len(), model.bins()));
-        *self = Self { once, models: Some(Arc::clone(models)), queries, by_url, ..Self::default() };
-        match earlier {
-            Some(earlier) => {
-                self.restore(input.known, source, model, earlier);
-                Ok(true)
-            }
-            None => self.match_all(source).map(|()| false),
-        }
-    }
-
-    /// Goes on from pairs of an earlier time.
-    fn restore(
-        &mut self,
-        known: &Known,
-        source: &Source<'_>,
-        model: &ScoreModel,
-        EarlierPairs { state, pairs }: EarlierPairs,
-    ) {
+        let mut queries: Vec<KeptQuery> = queries.collect::<Result<_, EstimateError>>()?;
         for pair in pairs.iter() {
-            let query = &mut self.queries[pair.query.index()];
+            let query = &mut queries[pair.query.index()];
             query.counts[usize::from(pair.bin)] += model.weight(pair.matches);
         }
-        let KeptState { end_seq, links, urls, answers } = state;
-        for (query, answers) in self.queries.iter_mut().zip(answers) {
+        let (known, KeptState { end_seq, links, urls, answers }) = (input.known, state);
+        for (query, answers) in queries.iter_mut().zip(answers) {
             query.linked = linked_to(&answers, known, &source.horizon);
             query.answers = answers;
         }
-        (self.end_seq, self.links, self.urls) = (end_seq, links as usize, urls as usize);
-        let asked = self.queries.iter().map(|query| &query.asked);
-        self.matching = QueriesByUrl::new(asked, &[], known.urls.len());
-        (self.by_url, self.was_restored) = (pairs, true);
-    }
-
-    /// Finds what all URLs match.
-    fn match_all(&mut self, source: &Source<'_>) -> Result<(), EstimateError> {
-        let masked = |url| source.horizon.of(url).is_none();
-        let matched = |scratch: &mut Scratch, (at, query): (usize, &KeptQuery)| {
-            source.matched(QueryId::new(at), &query.asked, &masked, scratch)
+        let matching = QueriesByUrl::new(queries.iter().map(|query| &query.asked));
+        *self = Self {
+            once: self.once,
+            earlier: None,
+            models: Some(Arc::clone(models)),
+            end_seq,
+            links: links as usize,
+            urls: urls as usize,
+            queries,
+            matching,
+            by_url: pairs,
+            evidence: Vec::new(),
         };
-        let matched = self.queries.par_iter().enumerate().map_init(Scratch::default, matched);
-        let matched: Vec<Vec<UrlId>> = matched.collect::<Result<_, EstimateError>>()?;
-        let asked = self.queries.iter().map(|query| &query.asked);
-        self.matching = QueriesByUrl::new(asked, &matched, source.features.known.urls.len());
         Ok(())
     }
 
@@ -298,11 +273,9 @@ impl KeptPairs {
         followed: &[(QueryId, UrlId)],
     ) {
         let mut urls = targets.to_vec();
-        if self.was_restored {
-            urls.extend(followed.iter().map(|(_, url)| *url));
-            urls.sort_unstable();
-            urls.dedup();
-        }
+        urls.extend(followed.iter().map(|(_, url)| *url));
+        urls.sort_unstable();
+        urls.dedup();
         let (queries, of) = (self.queries.len(), |at: QueryId| &self.queries[at.index()].asked);
         self.matching.update(&source.features, &of, queries, source.cutoffs, &urls);
     }
@@ -398,10 +371,10 @@ impl KeptPairs {
         source: &Source<'_>,
         model: &ScoreModel,
         queries: &[&[(QueryId, UrlId)]],
-        (links, all): (&[Link], Option<&OrderedPostings>),
+        links: &[Link],
     ) -> Result<Vec<Vec<Estimated>>, EstimateError> {
         let of_query = |room: &mut PageScores, pairs: &&[(QueryId, UrlId)]| {
-            self.estimate_query(source, model, pairs, (links, all), room)
+            self.estimate_query(source, model, pairs, links, room)
         };
         queries.par_iter().map_init(PageScores::default, of_query).collect()
     }
@@ -412,7 +385,7 @@ impl KeptPairs {
         source: &Source<'_>,
         model: &ScoreModel,
         pairs: &[(QueryId, UrlId)],
-        (links, all): (&[Link], Option<&OrderedPostings>),
+        links: &[Link],
         room: &mut PageScores,
     ) -> Result<Vec<Estimated>, EstimateError> {
         let at = pairs[0].0;
@@ -421,10 +394,7 @@ impl KeptPairs {
         room.few.get_mut().clear();
         let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
         if is_many {
-            match all {
-                Some(all) => scorer.score_ordered(&asked.terms, all, &mut room.all),
-                None => scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?,
-            }
+            scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
         }
         let of_few = |url| room.score(url, || scorer.page_score(&asked.terms, url));
         let score_of = |url| if is_many { scorer.score_of(&room.all, url) } else { of_few(url) };

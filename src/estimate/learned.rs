@@ -26,7 +26,7 @@ use crate::estimate::discovery::led_to;
 use crate::estimate::features::first_links::FirstLinks;
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::features::match_rule::{MatchRule, idf_mass};
-use crate::estimate::features::page::{Impact, PageFeatureSource};
+use crate::estimate::features::page::Impact;
 use crate::estimate::features::pair::{FeatureSource, LINKS};
 use crate::estimate::features::regions::RegionMeans;
 use crate::estimate::features::table::{Feature, PageFeature, PageRow};
@@ -35,10 +35,11 @@ use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
+use crate::estimate::page_impact::{page_impact, page_source};
 use crate::estimate::pair_sort::PairFiles;
 use crate::estimate::pair_table::{PairRow, PairTable, PairsOfQueries, QueryPairs};
 use crate::estimate::settings::EstimateSettings;
-use crate::estimate::url_estimate::{PageImpact, PairEstimate, ScoredCandidates};
+use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, QueryId};
 
@@ -121,21 +122,22 @@ fn found_pairs(
         && cache.strings.is_some()
         && input.embeddings_for(settings).is_none()
         && !settings.without.contains(FeatureGroup::Pairs);
-    let mut kept = cache.pairs.take_if(|_| can_keep && fitted.is_some());
+    let mut kept = cache.pairs.take_if(|kept| {
+        can_keep && fitted.is_some() && (kept.is_once() || input.scorer.scores_pages())
+    });
     let pairs = match (&mut kept, fitted) {
-        (Some(kept), Some((all, scores))) if !kept.begins_once() && input.scorer.scores_pages() => {
+        (Some(kept), Some((all, scores))) if kept.goes_on(all) => {
             let source = frontier_source(input, cache, &cache.nearest, settings, cutoffs);
             kept.update(input, &source, all, scores)?
         }
         (kept, fitted) => {
             let files = cache.pair_files.as_deref();
             let found = listed(input, queries, cache, &cache.nearest, (settings, cutoffs), files)?;
-            if let (Some(kept), Some((all, _))) = (kept, fitted)
-                && kept.begins_once()
-            {
-                kept.found(input, all, found.answers);
+            let pairs = Arc::new(found.pairs);
+            if let (Some(kept), Some((all, _))) = (kept, fitted) {
+                kept.found(input, all, &pairs, found.answers);
             }
-            Arc::new(found.pairs)
+            pairs
         }
     };
     cache.pairs = kept.or(cache.pairs.take());
@@ -310,61 +312,6 @@ fn cold_chance(candidate: &Candidate, mean_visibility: f64) -> f64 {
     let features = &candidate.features;
     let matched = features[Feature::UrlIdfShare].max(features[Feature::AllAnchorsIdfShare]);
     COLD_CHANCE * f64::from(matched) * mean_visibility
-}
-
-/// By URL: what the models of pages expect, in units of the mean impact of crawled pages; nothing
-/// before they are fitted.
-fn page_impact(
-    input: &CrawlView<'_>,
-    impact: &Arc<Impact>,
-    cache: &mut PlannerCache,
-    settings: &EstimateSettings,
-    quality: &[f32],
-) -> Vec<PageImpact> {
-    let known = input.known;
-    let fitted = |models: &Arc<EpochModels>| models.pages.is_some() || models.discovery.is_some();
-    let Some(models) = cache.models.clone().filter(fitted) else { return Vec::new() };
-    let mut kept = cache.parents.take_if(|_| input.scorer.scores_pages());
-    let mut means = RegionMeans::default();
-    for (_, url) in known.pages.crawled() {
-        means.add(cache.regions.of(url), impact.of_url[url.index()]);
-    }
-    let source = page_source(input, impact, cache, settings);
-    if let Some(kept) = &mut kept {
-        kept.update(&source);
-    }
-    let now = FrontierHorizon { known, within: input.within };
-    let ids: Vec<UrlId> = known.urls.ids().collect();
-    let expected = ids.into_par_iter().with_min_len(256).map(|url| {
-        let Some(end) = now.of(url) else { return PageImpact::default() };
-        let quality = quality.get(url.index()).copied().unwrap_or(0.0);
-        let features = match &kept {
-            Some(kept) => source.row(url, end, &means, quality, kept.of(url)),
-            None => source.features(url, end, &means, quality),
-        };
-        let expects = |model: &Option<Boosted>| {
-            model.as_ref().map_or(0.0, |model| model.predict(features.values()).max(0.0))
-        };
-        PageImpact { own: expects(&models.pages), discovery: expects(&models.discovery) }
-    });
-    let expected = expected.collect();
-    cache.parents = kept;
-    expected
-}
-
-fn page_source<'a>(
-    input: &CrawlView<'a>,
-    impact: &'a Arc<Impact>,
-    cache: &'a PlannerCache,
-    settings: &EstimateSettings,
-) -> PageFeatureSource<'a> {
-    PageFeatureSource {
-        known: input.known,
-        next_seq: input.manifest.next_seq,
-        regions: &cache.regions,
-        impact,
-        without: settings.without,
-    }
 }
 
 /// Pages fetched before the epoch that a plan could have picked.

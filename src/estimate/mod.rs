@@ -129,6 +129,7 @@ mod learned;
 mod link_gain;
 pub(crate) mod models;
 pub(crate) mod objective;
+mod page_impact;
 pub(crate) mod pair_sort;
 pub(crate) mod pair_table;
 pub(crate) mod pandey_olston;

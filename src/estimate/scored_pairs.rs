@@ -344,13 +344,7 @@ impl ScoredPairs {
     }
 
     /// Estimates every URL.
-    ///
-    /// # Errors
-    /// A regression cannot be fitted.
-    pub(crate) fn blend(
-        &self,
-        blending: &BlendInput<'_>,
-    ) -> Result<BlendedFrontier, EstimateError> {
+    pub(crate) fn blend(&self, blending: &BlendInput<'_>) -> BlendedFrontier {
         let BlendInput { queries, served, settings, budget, .. } = *blending;
         let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
         let impact = served.impact(queries, *known);
@@ -361,8 +355,8 @@ impl ScoredPairs {
         let mean = all.mean().unwrap_or(0.0);
         let read = |group| if settings.without.contains(group) { &[] } else { &past_pages[..] };
         let importance = read(FeatureGroup::Importance);
-        let importance = fit_impact(importance, &impact, |page| page.importance)?;
-        let quality = fit_impact(read(FeatureGroup::Quality), &impact, |page| page.quality)?;
+        let importance = fit_impact(importance, &impact, |page| page.importance);
+        let quality = fit_impact(read(FeatureGroup::Quality), &impact, |page| page.quality);
         let blend = settings.blend();
         let owned = || owners.iter().copied().zip(past_picks.iter().copied());
         let promises = settings.defended.then(|| SiteReliability::new(owned(), &blend));
@@ -373,7 +367,7 @@ impl ScoredPairs {
             self.shared.domains.defer(&mut urls, budget);
         }
         let ImpactFits { importance, quality, blend, .. } = fits;
-        Ok(BlendedFrontier { urls, importance, quality, blend })
+        BlendedFrontier { urls, importance, quality, blend }
     }
 
     /// Estimates a URL.
@@ -427,7 +421,7 @@ fn fit_impact(
     pages: &[PastPage],
     impact: &[f64],
     x: fn(&PastPage) -> Option<f64>,
-) -> Result<ImpactRegression, EstimateError> {
+) -> ImpactRegression {
     let point = |page: &PastPage| Some((x(page)?, impact[page.url.index()]));
     let points: Vec<(f64, f64)> = pages.iter().filter_map(point).collect();
     ImpactRegression::fit(&points)

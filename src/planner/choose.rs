@@ -10,7 +10,6 @@ use super::expected_batch::Expecting;
 use super::expected_impact::RealisedShares;
 use super::revisits::{Changes, PlannedRevisit};
 use super::settings::PlanSettings;
-use crate::estimate::EstimateError;
 use crate::estimate::blend::Blend;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::crawl_view::CrawlView;
@@ -69,8 +68,6 @@ pub struct Choice {
     pub(crate) blended: BlendedFrontier,
     /// The ranking and the batch.
     pub batch: Batch,
-    /// How much lists can be improved.
-    pub(crate) improvability: Improvability,
     /// Pages that may be fetched again, the best first.
     pub(crate) revisits: Vec<Revisit>,
 }
@@ -138,30 +135,32 @@ pub(crate) fn choose(
 /// Chooses a batch from the pairs that `score` makes for the needy queries, given as indices.
 ///
 /// # Errors
-/// Those of `score`; or a regression cannot be fitted.
-pub(crate) fn choose_from<E: From<EstimateError>>(
+/// Those of `score`.
+pub(crate) fn choose_from<E>(
     from: &ChoiceInput<'_>,
     outcomes: &[QueryOutcome],
     settings: &PlanSettings,
     score: impl FnOnce(&[usize]) -> Result<ScoredPairs, E>,
 ) -> Result<(ScoredPairs, Choice), E> {
-    let improvability = Improvability::fit(outcomes, from.served.places().k);
-    let needy = needy(from.queries, from.served, &improvability, settings);
+    let improvability = || Improvability::fit(outcomes, from.served.places().k);
+    let needy = needy(from.queries, from.served, improvability, settings);
     let scored = score(&needy)?;
-    let choice = choose_among(from, &scored, needy, &improvability, settings)?;
+    let choice = choose_among(from, &scored, needy, settings);
     let batch = &choice.batch;
     log::debug!("{} of {} URLs chosen", batch.picks.len(), batch.frontier);
     Ok((scored, choice))
 }
 
-/// Indices of the queries to plan for, ascending.
+/// Indices of the queries to plan for, ascending. How much lists can be improved is asked only where some are left out: it
+/// rests on what became of every query in every cycle.
 pub(crate) fn needy(
     queries: &[Query],
     served: &ServedLists,
-    improvability: &Improvability,
+    improvability: impl FnOnce() -> Improvability,
     settings: &PlanSettings,
 ) -> Vec<usize> {
     let Some(needy) = settings.needy else { return (0..queries.len()).collect() };
+    let improvability = improvability();
     let need =
         |(at, query): (usize, &Query)| improvability.need(query.frequency, served.mean_score(at));
     let need: Vec<f64> = queries.iter().enumerate().map(need).collect();
@@ -169,16 +168,12 @@ pub(crate) fn needy(
 }
 
 /// Chooses a batch for the needy queries.
-///
-/// # Errors
-/// A regression cannot be fitted.
 pub(crate) fn choose_among(
     input: &ChoiceInput<'_>,
     scored: &ScoredPairs,
     needy: Vec<usize>,
-    improvability: &Improvability,
     settings: &PlanSettings,
-) -> Result<Choice, EstimateError> {
+) -> Choice {
     let mut counted = vec![0.0; input.queries.len()];
     for &at in &needy {
         counted[at] = input.queries[at].frequency * input.lack.get(at).copied().unwrap_or(1.0);
@@ -190,7 +185,7 @@ pub(crate) fn choose_among(
         settings: &settings.estimate,
         budget: settings.selection.budget,
     };
-    let mut blended = scored.blend(&blending)?;
+    let mut blended = scored.blend(&blending);
     let mut ranking = std::mem::take(&mut blended.urls);
     let mut factors = Vec::new();
     if !input.factors.is_empty() {
@@ -227,7 +222,7 @@ pub(crate) fn choose_among(
     } else {
         select_from(&ranking, &revisits, so_far, &selection)
     };
-    Ok(Choice { needy, blended, batch, improvability: *improvability, revisits })
+    Choice { needy, blended, batch, revisits }
 }
 
 /// Estimate of a new URL for each impact that it is expected to have at the close, as in a batch of such: estimates order

@@ -285,7 +285,8 @@ impl<'a> RunningPlanner<'a> {
         let impact = lists.impact(queries, known.urls.len());
         let states = open.states(&known.pages, before.end_seq);
         let closed = close(open, &known.pages, &states, &impact, (&before, lists));
-        if self.trainers.is_none() {
+        // Nobody else asks, and they are as many as queries in every cycle.
+        if self.trainers.is_none() && self.settings.needy.is_some() {
             self.past.queries.extend_from_slice(&closed.queries);
         }
         // As the plan had it.

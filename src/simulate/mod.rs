@@ -69,7 +69,7 @@ pub(crate) enum SimulateError {
     Policy(#[from] crate::policy::PolicyError),
     /// A scenario that was asked about.
     #[error(transparent)]
-    Answer(#[from] crate::whatif::answer::AnswerError),
+    Answer(#[from] crate::whatif::scenario::ScenarioError),
     /// A policy that there is not, or that cannot be made.
     #[error(transparent)]
     Option(#[from] crate::policy::PolicyOptionError),

@@ -19,7 +19,7 @@ use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
 use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
 use crate::sketch::need::Improvability;
-use crate::whatif::answer::{Answer, AnswerError, Base};
+use crate::whatif::answer::{Answer, Base};
 use crate::whatif::difference::difference;
 use crate::whatif::hosts::Hosts;
 use crate::whatif::scenario::{Scaling, Scenario, ScenarioError, Which};
@@ -66,7 +66,7 @@ pub(crate) fn run(
             let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
             random.set_stream(at as u64 + 1);
             let scenario = random_scenario(at, &questions.base, &mut random);
-            let scenario = scenario.map_err(AnswerError::from)?;
+            let scenario = scenario?;
             let found = questions.carry_out(&scenario)?;
             let (urls, hosts) = (planned.urls(), &questions.hosts);
             let change = difference(&today.answer, &found.answer, urls, hosts);
@@ -141,8 +141,7 @@ struct Asking<'a, 'b> {
 impl Asking<'_, '_> {
     /// The plan under a scenario, and the impact that its batch has.
     fn carry_out(&self, scenario: &Scenario) -> Result<CarriedOut, SimulateError> {
-        let asked = asked(&self.base.queries, scenario, self.planned.analyzer())
-            .map_err(AnswerError::from)?;
+        let asked = asked(&self.base.queries, scenario, self.planned.analyzer())?;
         let urls = self.planned.urls();
         let answer = self.base.answer(scenario, &asked, urls, &self.hosts);
         let answer = answer?;

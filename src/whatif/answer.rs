@@ -9,7 +9,6 @@ use prospect_index::url_table::UrlTable;
 use super::hosts::Hosts;
 use super::scenario::{Scenario, ScenarioError};
 use super::workload::Asked;
-use crate::estimate::EstimateError;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::planner::choose::{Again, Choice, ChoiceInput, choose_among, needy};
@@ -20,17 +19,6 @@ use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
-
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum AnswerError {
-    /// The scenario cannot be carried out.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// A regression cannot be fitted.
-    #[error(transparent)]
-    Estimate(#[from] EstimateError),
-}
 
 /// What all answers start from: the pairs of one state of a store, for one workload.
 #[derive(Clone)]
@@ -134,19 +122,19 @@ impl Base {
     /// Plans under a scenario, for `asked`, the queries that it gives of those of this base.
     ///
     /// # Errors
-    /// A value of the scenario is out of range, or a regression cannot be fitted.
+    /// A value of the scenario is out of range.
     pub(crate) fn answer(
         &self,
         scenario: &Scenario,
         asked: &Asked,
         urls: &UrlTable,
         hosts: &Hosts,
-    ) -> Result<Answer, AnswerError> {
+    ) -> Result<Answer, ScenarioError> {
         let settings = scenario.settings(&self.settings)?;
         let rivals = fetched(scenario, urls)?;
         let factors = hosts.factors(scenario, &self.scored, urls, &rivals)?;
         let queries = asked.queries.clone();
-        let needy = needy(&queries, &self.served, &self.improvability, &settings);
+        let needy = needy(&queries, &self.served, || self.improvability, &settings);
         let input = ChoiceInput {
             queries: &queries,
             served: &self.served,
@@ -158,7 +146,7 @@ impl Base {
             in_flight: &self.in_flight,
             again: Some(Again { changes: &self.changes, shares: self.shares, pages: self.pages }),
         };
-        let choice = choose_among(&input, &self.scored, needy, &self.improvability, &settings)?;
+        let choice = choose_among(&input, &self.scored, needy, &settings);
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));
         let (shares, pages) = (self.shares, self.pages);
         let expected = ExpectedBatch::default();

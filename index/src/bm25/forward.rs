@@ -8,14 +8,14 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::TermId;
+use super::{TermId, Vocabulary};
 use crate::error::StoreError;
 use crate::text_index::TextIndex;
 
 /// By document of a text index: the words of a vocabulary that it holds, and how often.
 #[derive(Clone, Debug)]
 pub struct ForwardIndex {
-    pub(super) vocabulary: HashMap<String, TermId>,
+    pub(super) vocabulary: Vocabulary,
     /// `fetch_seq` of the documents.
     seqs: Vec<u32>,
     /// Those of document d at `starts[d]..starts[d + 1]`, by word.

@@ -14,6 +14,7 @@ mod analyzer;
 
 use std::borrow::Cow;
 
+use crate::url::after_scheme;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
@@ -185,8 +186,7 @@ pub fn words(text: &str) -> Vec<String> {
 /// assert_eq!(words(&text), ["a", "test", "wiki", "focused", "crawler", "lang", "en"]);
 /// ```
 pub fn url_text(url: &str) -> Cow<'_, str> {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    percent_encoding::percent_decode_str(rest).decode_utf8_lossy()
+    percent_encoding::percent_decode_str(after_scheme(url)).decode_utf8_lossy()
 }
 
 #[cfg(test)]

@@ -30,12 +30,8 @@ struct Room {
 }
 
 impl QueriesByUrl {
-    /// From the URLs that each of the queries matches, of which there are `urls`.
-    pub(crate) fn new<'q>(
-        queries: impl Iterator<Item = &'q EpochQuery>,
-        matched: &[Vec<UrlId>],
-        urls: usize,
-    ) -> Self {
+    /// Of these queries; no URL was asked about yet.
+    pub(crate) fn new<'q>(queries: impl Iterator<Item = &'q EpochQuery>) -> Self {
         let mut by_word: Vec<Vec<(QueryId, u8)>> = Vec::new();
         for (at, query) in queries.enumerate() {
             let words = query.words.distinct().iter().zip(0..);
@@ -45,21 +41,15 @@ impl QueriesByUrl {
                 by_word[word].push((QueryId::new(at), place));
             }
         }
-        let mut of_url = vec![Vec::new(); urls];
-        for (at, matched) in matched.iter().enumerate() {
-            for url in matched {
-                of_url[url.index()].push(QueryId::new(at));
-            }
-        }
-        Self { by_word, of_url }
+        Self { by_word, of_url: Vec::new() }
     }
 
-    /// The queries that a URL may match, ascending.
+    /// The queries that a URL may match, ascending, as of when it was last brought up to date.
     pub(crate) fn of(&self, url: UrlId) -> &[QueryId] {
         self.of_url.get(url.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Brings URLs up to date that are new, or that new links lead to.
+    /// Brings these URLs up to date.
     pub(crate) fn update<'q>(
         &mut self,
         source: &FeatureSource<'_>,
