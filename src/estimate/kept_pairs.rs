@@ -36,7 +36,7 @@ use super::pair_table::{PairRow, PairTable};
 use crate::workload::QueryId;
 
 /// Pairs of a query from which on its words' postings are read, and not page by page whether it has them.
-const MANY_PAIRS: usize = 32;
+const MANY_PAIRS: usize = 128;
 /// Queries whose pairs are estimated before they are put in their place.
 const QUERIES_AT_ONCE: usize = 1024;
 

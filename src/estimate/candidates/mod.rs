@@ -37,6 +37,9 @@ use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
 use crate::workload::{Query, QueryId};
 
+/// URLs of which the first is read before anything is made of them.
+const AHEAD: usize = 16;
+
 /// A candidate pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
@@ -131,7 +134,8 @@ impl<H: Horizon> CandidateSource<'_, H> {
         }
         let mut maker = self.maker(&asked, *at);
         let scores = AllScores { scorer, scores };
-        let made = urls.into_iter().filter_map(|url| {
+        let ahead = urls.chunks(AHEAD).inspect(|urls| scores.read_ahead(&self.features, urls));
+        let made = ahead.flatten().filter_map(|&url| {
             let otherwise = [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok());
             maker.candidate(url, otherwise, &scores)
         });

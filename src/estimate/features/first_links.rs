@@ -84,6 +84,12 @@ impl FirstLinks {
         Self { most, last_seqs, starts, links }
     }
 
+    /// The first link to a URL.
+    pub(crate) fn first(&self, url: UrlId) -> Option<InLink> {
+        let start = *self.starts.get(url.index())? as usize;
+        self.links.get(start).copied()
+    }
+
     /// The first links to a URL that were known before the record `before_seq`, as the table tells them; none where it
     /// takes the table to tell, since pages were replaced.
     pub(crate) fn of(&self, url: UrlId, before_seq: u32) -> Option<impl Iterator<Item = InLink>> {

@@ -196,6 +196,26 @@ impl PageScores for AllScores<'_> {
     }
 }
 
+impl AllScores<'_> {
+    /// Reads the first of what features of each of these URLs are made from. It lies all over memory, and is there soon
+    /// after the first of many such reads; for reads that come one by one, each is waited for.
+    pub(crate) fn read_ahead(&self, source: &FeatureSource<'_>, urls: &[UrlId]) {
+        let FeatureSource { strings, first_links, .. } = source;
+        let mut read = 0;
+        for &url in urls {
+            if let Some(strings) = strings {
+                read ^= strings.url(url).first().copied().unwrap_or(0);
+            }
+            let Some(link) = first_links.and_then(|links| links.first(url)) else { continue };
+            if let Some(strings) = strings {
+                read ^= strings.anchor_sign(link.anchor);
+            }
+            read ^= self.of_link(link).to_bits() as u32;
+        }
+        std::hint::black_box(read);
+    }
+}
+
 /// Evidence gathered over the first [`LINKS`] links to a URL, in the order in which they came to be known.
 #[derive(Clone, Default)]
 pub(crate) struct LinkEvidence {
