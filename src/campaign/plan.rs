@@ -109,6 +109,7 @@ pub(crate) fn plan_on(
     beside: Beside,
     going_on: Option<GoingOn<'_>>,
 ) -> Result<Plan, CampaignError> {
+    let is_told = going_on.is_none();
     let whole_ranking = going_on.as_ref().is_none_or(|going_on| going_on.whole_ranking);
     let kept = going_on.map(|going_on| going_on.kept);
     let mut kept = kept.filter(|_| KeptPlanner::can_keep(settings));
@@ -149,7 +150,7 @@ pub(crate) fn plan_on(
         Ok::<_, CampaignError>(made.scored)
     })?;
     // A planner that goes on tells nobody, and outcomes are as many as queries in every cycle.
-    let outcomes = if whole_ranking { &prepared.past.queries[..] } else { &[] };
+    let outcomes = if is_told { &prepared.past.queries[..] } else { &[] };
     let improvability = Improvability::fit(outcomes, places.k);
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;

@@ -8,8 +8,8 @@
 //! them later starts with an empty cache.
 //!
 //! Costs at most the training pairs of every query, 8 bytes a crawled page, 20 a URL and the names of
-//! its regions, the models, [`Strings`], [`FirstLinks`] while the pairs of all URLs are estimated, and with an embedding
-//! model 8 bytes for each nearest URL of a query.
+//! its regions, the models, [`Strings`], [`KeptPairs`], [`KeptPageImpact`], [`FirstLinks`] while the pairs of all URLs are
+//! estimated, and with an embedding model 8 bytes for each nearest URL of a query.
 
 use std::sync::{Arc, Mutex};
 
@@ -125,6 +125,8 @@ impl PlannerCache {
     pub(crate) fn forget_epoch(&mut self) {
         self.training.clear();
         self.models = None;
+        // Nothing goes on from pairs of other models, and those of the next take as much room again.
+        self.pairs.iter_mut().for_each(KeptPairs::forget);
     }
 
     /// Expected quality of the page of a record, from what was known before its cycle.

@@ -134,6 +134,11 @@ impl KeptPairs {
         Self { once: true, earlier, ..Self::default() }
     }
 
+    /// Starts anew.
+    pub(super) fn forget(&mut self) {
+        *self = Self { once: self.once, ..Self::default() };
+    }
+
     /// Whether it is brought up to date once.
     pub(super) fn is_once(&self) -> bool {
         self.once
@@ -198,6 +203,7 @@ impl KeptPairs {
     ) -> Result<Arc<PairTable>, EstimateError> {
         let known = input.known;
         if let Some(earlier) = self.earlier.take() {
+            self.models = None;
             self.start(input, source, models, model, earlier)?;
         }
         let targets = self.targets(known, source);

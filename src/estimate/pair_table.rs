@@ -237,7 +237,7 @@ impl QueryPairs {
 
 impl PairTable {
     /// Without pairs yet, for so many queries and bins of the score model.
-    pub(super) fn by_bin(queries: usize, bins: usize) -> Self {
+    fn by_bin(queries: usize, bins: usize) -> Self {
         let chances = Chances::ByBin { bins, chances: vec![0.0; queries * bins] };
         Self { chances, ..Self::default() }
     }

@@ -149,7 +149,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
     ///
     /// # Errors
     /// The index cannot be read.
-    pub(crate) fn matched(
+    fn matched(
         &self,
         at: QueryId,
         asked: &EpochQuery,

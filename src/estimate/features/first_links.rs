@@ -84,10 +84,10 @@ impl FirstLinks {
         Self { most, last_seqs, starts, links }
     }
 
-    /// The first link to a URL.
+    /// The first link to a URL, whenever it came to be known.
     pub(crate) fn first(&self, url: UrlId) -> Option<InLink> {
-        let start = *self.starts.get(url.index())? as usize;
-        self.links.get(start).copied()
+        let [start, end] = *self.starts.get(url.index()..url.index() + 2)? else { return None };
+        self.links.get(start as usize..end as usize)?.first().copied()
     }
 
     /// The first links to a URL that were known before the record `before_seq`, as the table tells them; none where it

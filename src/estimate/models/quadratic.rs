@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+/// Share of their size by which x differ that are told apart: expected qualities are no more exact.
+const APART: f64 = 1e-6;
 /// Mean distance from a line, in squares of the span of x, below which points are taken to lie on it.
 const FLAT: f64 = 1e-9;
 
@@ -22,18 +24,19 @@ pub(crate) struct ImpactRegression {
 
 impl ImpactRegression {
     /// Fits on `(x, impact)` of crawled pages, x as known before their fetch. With fewer than three
-    /// distinct x the mean impact is the estimate of all.
+    /// distinct x, or x that all but coincide, the mean impact is the estimate of all.
     pub(crate) fn fit(points: &[(f64, f64)]) -> Self {
         let pages = points.len();
         let mut xs: Vec<u64> = points.iter().map(|(x, _)| x.to_bits()).collect();
         xs.sort_unstable();
         xs.dedup();
-        if xs.len() < 3 {
+        let of_all = |pick: fn(f64, f64) -> f64| points.iter().map(|(x, _)| *x).reduce(pick);
+        let (least, most) = (of_all(f64::min).unwrap_or(0.0), of_all(f64::max).unwrap_or(0.0));
+        let is_point = most - least <= APART * least.abs().max(most.abs());
+        if xs.len() < 3 || is_point {
             let mean = points.iter().map(|(_, y)| y).sum::<f64>() / pages.max(1) as f64;
             return Self { coefficients: [mean, 0.0, 0.0], pages, vertex: 0.0 };
         }
-        let of_all = |pick: fn(f64, f64) -> f64| points.iter().map(|(x, _)| *x).reduce(pick);
-        let (least, most) = (of_all(f64::min).unwrap_or(0.0), of_all(f64::max).unwrap_or(0.0));
         let coefficients = parabola(points, most - least);
         let [_, c1, c2] = coefficients;
         let vertex = if c2 == 0.0 { 0.0 } else { (-c1 / (2.0 * c2)).clamp(least, most) };
@@ -115,6 +118,8 @@ mod tests {
                 assert!(along.abs() < 1e-3, "{scale}, {shift}: {along} of x^{power}");
             }
         }
+        let together = [0.7, 0.7 + 1e-16, 0.7 + 2e-16, 0.7 + 4e-16].map(|x| (x, 100.0 * x));
+        assert_eq!(ImpactRegression::fit(&together).coefficients[1..], [0.0; 2]);
         let twice = [(0.0, 1.0), (1.0, 2.0), (1.0 + 1e-12, 9.0)];
         let [c0, c1, c2] = ImpactRegression::fit(&twice).coefficients;
         assert!(c2 == 0.0 && (c0 - 1.0).abs() < 1e-6 && (c1 - 4.5).abs() < 1e-6);
