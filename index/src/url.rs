@@ -69,7 +69,7 @@ fn parse(url: &str) -> Result<String, UrlError> {
 
 /// With escapes for what RFC 3986 has in no path and in no query, and for percent signs that are none of an escape.
 fn escaped(url: String) -> String {
-    let start = url.find("://").map_or(0, |scheme| scheme + 3);
+    let start = url.len() - after_scheme(&url).len();
     let start = url[start..].find(['/', '?']).map_or(url.len(), |path| start + path);
     let bytes = url.as_bytes();
     if !(start..bytes.len()).any(|at| needs_escape(bytes, at)) {
@@ -143,7 +143,7 @@ pub fn host(url: &str) -> &str {
 }
 
 /// A URL without its scheme. Every URL is asked for it many times, and has one of two.
-pub(crate) fn after_scheme(url: &str) -> &str {
+pub fn after_scheme(url: &str) -> &str {
     let usual = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme));
     usual.or_else(|| url.split_once("://").map(|(_, rest)| rest)).unwrap_or(url)
 }

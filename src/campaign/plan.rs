@@ -1,5 +1,7 @@
 //! From an open store to a committed plan.
 
+use std::cell::LazyCell;
+
 use prospect_index::columns::Column;
 use prospect_index::manifest::{Epoch, InFlightFor, SegmentKind, StoredPlan};
 
@@ -140,18 +142,25 @@ pub(crate) fn plan_on(
         unread: prepared.unread.clone(),
         ..Refreshed::default()
     };
-    let (scored, choice) = choose_from(&from, &prepared.past.queries, settings, |needy| {
-        if let Some(cache) = kept.and_then(|kept| kept.cache.as_mut()) {
-            let input = prepared.input(&within)?;
-            return Ok(ScoredPairs::new(&input, needy, cache, &settings.estimate, None)?);
-        }
-        let made = pair_cache::load(open, &prepared, &within, needy, settings)?;
-        (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
-        Ok::<_, CampaignError>(made.scored)
-    })?;
-    // A planner that goes on tells nobody, and outcomes are as many as queries in every cycle.
-    let outcomes = if is_told { &prepared.past.queries[..] } else { &[] };
-    let improvability = Improvability::fit(outcomes, places.k);
+    let outcomes = &prepared.past.queries;
+    let improvability = LazyCell::new(|| Improvability::fit(outcomes, places.k));
+    let (scored, choice) = choose_from(
+        &from,
+        || *improvability,
+        settings,
+        |needy| {
+            if let Some(cache) = kept.and_then(|kept| kept.cache.as_mut()) {
+                let input = prepared.input(&within)?;
+                return Ok(ScoredPairs::new(&input, needy, cache, &settings.estimate, None)?);
+            }
+            let made = pair_cache::load(open, &prepared, &within, needy, settings)?;
+            (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
+            Ok::<_, CampaignError>(made.scored)
+        },
+    )?;
+    // A planner that goes on tells nobody.
+    let improvability =
+        is_told.then(|| LearnedImprovability::new(&improvability, outcomes)).flatten();
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
     let promised = OpenPlan {
@@ -170,7 +179,6 @@ pub(crate) fn plan_on(
         choice,
         served,
         improvability,
-        learned_improvability: LearnedImprovability::new(&improvability, outcomes),
         retries,
         within,
         in_flight,

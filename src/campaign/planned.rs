@@ -28,10 +28,9 @@ pub struct Plan {
     pub choice: Choice,
     /// Served lists of all queries.
     pub served: ServedLists,
-    /// How much queries' lists can be improved, where that was asked.
-    pub(crate) improvability: Improvability,
-    /// What that is fitted on; none before anything is learned.
-    pub(crate) learned_improvability: Option<LearnedImprovability>,
+    /// How much queries' lists can be improved, and what that is fitted on; none before anything is learned, and where nobody
+    /// is told.
+    pub(crate) improvability: Option<LearnedImprovability>,
     /// What was left out, since its fetch failed not long ago.
     pub(crate) retries: Retries,
     /// By URL id: what could be picked; empty for all that is not fetched.

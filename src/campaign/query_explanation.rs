@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::planned::{LearnedImprovability, Plan};
 use crate::estimate::url_estimate::PairEstimate;
 use crate::planner::cycle::PlannedPick;
-use crate::sketch::need::{Needy, by_need};
+use crate::sketch::need::{Improvability, Needy, by_need};
 use crate::workload::{Query, Workload};
 
 /// Schema of a [`QueryExplanation`] as JSON.
@@ -89,7 +89,8 @@ impl QueryExplanation {
         at: usize,
     ) -> Self {
         let Plan { served, scored, workload: Workload { queries }, .. } = plan;
-        let improvability = plan.improvability;
+        let fit = plan.improvability.as_ref().map(|learned| learned.fit);
+        let improvability = Improvability::new(fit, served.k);
         let need = |(at, query): (usize, &Query)| {
             improvability.need(query.frequency, served.mean_score(at))
         };
@@ -112,7 +113,7 @@ impl QueryExplanation {
             kth_score: served.kth_score(at),
             empty_places: served.k - list.len(),
             improvability: improvability.of(mean_score),
-            improvability_fit: plan.learned_improvability.clone(),
+            improvability_fit: plan.improvability.clone(),
             neediness: need[at],
             need_rank: before + 1,
             queries: queries.len(),

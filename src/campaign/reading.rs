@@ -190,7 +190,7 @@ impl<'a> Prepared<'a> {
             open.refresh_ngrams()?;
             let reading = Reading::new(open, queries, settings, epoch, None)?;
             let served = reading.served(&workload, settings.places())?;
-            let mut read = PastReader::default();
+            let mut read = PastReader::with_queries();
             read.update(&open.store)?;
             (reading, served, read.past, read.unread)
         };

@@ -217,6 +217,8 @@ const PAST: [SegmentKind; 3] =
 /// What closed cycles left to learn from, as far as it was read.
 #[derive(Default)]
 pub(crate) struct PastReader {
+    /// Whether somebody asks what became of queries: of every one in every cycle.
+    of_queries: bool,
     /// Segments of [`PAST`] that were read.
     segments: usize,
     /// The plan whose outcomes were read last.
@@ -230,6 +232,11 @@ pub(crate) struct PastReader {
 }
 
 impl PastReader {
+    /// Of what became of queries, too.
+    pub(crate) fn with_queries() -> Self {
+        Self { of_queries: true, ..Self::default() }
+    }
+
     /// Reads the segments that are new; none of the others may be gone.
     ///
     /// # Errors
@@ -245,7 +252,9 @@ impl PastReader {
                     let streamed = streamed_from(manifest, &self.plan);
                     self.add_pairs(store, segment, streamed.map(|seq| clock.at(seq)))?;
                 }
-                SegmentKind::QueryOutcomes => self.add_queries(store, segment)?,
+                SegmentKind::QueryOutcomes if self.of_queries => {
+                    self.add_queries(store, segment)?;
+                }
                 _ => (),
             }
             self.segments += 1;

@@ -573,7 +573,7 @@ fn as_json(
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,
-        "improvability": plan.learned_improvability,
+        "improvability": plan.improvability,
         "importance": plan.choice.blended.importance,
         "quality": plan.choice.blended.quality,
         "blend": plan.choice.blended.blend,

@@ -6,15 +6,14 @@ use std::collections::HashSet;
 use std::net::Ipv6Addr;
 
 use prospect_index::page::UrlId;
-use prospect_index::url::{canonical, host, registrable_domain};
+use prospect_index::url::{after_scheme, canonical, host, registrable_domain};
 use prospect_index::url_table::UrlTable;
 use prospect_index::words::url_text;
 use serde::{Deserialize, Serialize};
 
 /// Path of a canonical URL, from its first slash, without the query.
 pub(crate) fn path(url: &str) -> &str {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    let rest = rest.unwrap_or(url);
+    let rest = after_scheme(url);
     let path = rest.find('/').map_or("/", |slash| &rest[slash..]);
     path.split('?').next().unwrap_or(path)
 }
@@ -93,7 +92,7 @@ fn first_directory(url: &str) -> Cow<'_, str> {
     let (host, mut segments) = (host(url), path(url)[1..].split('/'));
     let first = segments.next().unwrap_or("");
     let directory = if segments.next().is_some() || first.starts_with('~') { first } else { "" };
-    let start = url.find(':').map_or(0, |scheme| scheme + "://".len());
+    let start = url.len() - after_scheme(url).len();
     let end = start + host.len() + 1 + directory.len();
     match url.get(start..end) {
         Some(site) if site.starts_with(host) && site[host.len()..].starts_with('/') => site.into(),

@@ -127,22 +127,23 @@ pub(crate) fn choose(
         in_flight: &[],
         again: None,
     };
-    choose_from(&from, outcomes, settings, |needy| {
+    let improvability = || Improvability::fit(outcomes, view.served.places().k);
+    choose_from(&from, improvability, settings, |needy| {
         Ok(ScoredPairs::new(view, needy, cache, &settings.estimate, None)?)
     })
 }
 
-/// Chooses a batch from the pairs that `score` makes for the needy queries, given as indices.
+/// Chooses a batch from the pairs that `score` makes for the needy queries, given as indices, which `improvability` tells
+/// where some are left out.
 ///
 /// # Errors
 /// Those of `score`.
 pub(crate) fn choose_from<E>(
     from: &ChoiceInput<'_>,
-    outcomes: &[QueryOutcome],
+    improvability: impl FnOnce() -> Improvability,
     settings: &PlanSettings,
     score: impl FnOnce(&[usize]) -> Result<ScoredPairs, E>,
 ) -> Result<(ScoredPairs, Choice), E> {
-    let improvability = || Improvability::fit(outcomes, from.served.places().k);
     let needy = needy(from.queries, from.served, improvability, settings);
     let scored = score(&needy)?;
     let choice = choose_among(from, &scored, needy, settings);

@@ -65,8 +65,7 @@ pub(crate) fn run(
         for at in (set..check.trials).step_by(starts.len()) {
             let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
             random.set_stream(at as u64 + 1);
-            let scenario = random_scenario(at, &questions.base, &mut random);
-            let scenario = scenario?;
+            let scenario = random_scenario(at, &questions.base, &mut random)?;
             let found = questions.carry_out(&scenario)?;
             let (urls, hosts) = (planned.urls(), &questions.hosts);
             let change = difference(&today.answer, &found.answer, urls, hosts);
@@ -123,7 +122,8 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
         queries: Arc::new(planned.queries().to_vec()),
         served: Arc::new(planned.served().cloned().unwrap_or_default()),
         scored: Arc::new(scored),
-        improvability: Improvability::fit(&planned.past().queries, settings.places().k),
+        // No scenario here leaves queries out.
+        improvability: Improvability::default(),
         settings,
         next_seq: planned.next_seq(),
         lack: Arc::new(planned.lack().to_vec()),

@@ -56,7 +56,12 @@ impl Improvability {
             .collect();
         let mut means: Vec<u64> = points.iter().map(|(mean, _)| mean.to_bits()).collect();
         means.dedup();
-        Self { fit: (means.len() >= DISTINCT_MEANS).then(|| line(&points)), places }
+        Self::new((means.len() >= DISTINCT_MEANS).then(|| line(&points)), places)
+    }
+
+    /// By a regression, if there is one, of lists with so many `places`.
+    pub(crate) fn new(fit: Option<ImprovabilityFit>, places: usize) -> Self {
+        Self { fit, places }
     }
 
     /// Improvability of a query with this mean score.

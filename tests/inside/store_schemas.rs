@@ -27,7 +27,7 @@ use crate::planner::settings::PlanSettings;
 /// What is in a store.
 /// What closed cycles left to learn from.
 fn past(store: &Store, unread: &mut Vec<String>) -> Result<Arc<Past>, StoreError> {
-    let mut reader = PastReader::default();
+    let mut reader = PastReader::with_queries();
     reader.update(store)?;
     unread.extend(reader.unread);
     Ok(reader.past)

@@ -14,9 +14,10 @@ mod analyzer;
 
 use std::borrow::Cow;
 
-use crate::url::after_scheme;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+use crate::url::after_scheme;
 
 pub use analyzer::{Analyzer, Language, WordOptions};
 

@@ -14,8 +14,8 @@ use crate::estimate::EstimateError;
 /// Bins of a feature.
 const BINS: u16 = 64;
 
-// Two models part the values of a feature by fewer thresholds than a byte counts.
-const _: () = assert!(2 * BINS < u8::MAX as u16);
+// Two models part the values of a feature by fewer thresholds than a byte counts: no more than one for each end of a bin.
+const _: () = assert!(2 * (BINS + 1) < u8::MAX as u16);
 
 /// Size of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -27,13 +27,10 @@ impl ImpactRegression {
     /// distinct x, or x that all but coincide, the mean impact is the estimate of all.
     pub(crate) fn fit(points: &[(f64, f64)]) -> Self {
         let pages = points.len();
-        let mut xs: Vec<u64> = points.iter().map(|(x, _)| x.to_bits()).collect();
-        xs.sort_unstable();
-        xs.dedup();
         let of_all = |pick: fn(f64, f64) -> f64| points.iter().map(|(x, _)| *x).reduce(pick);
         let (least, most) = (of_all(f64::min).unwrap_or(0.0), of_all(f64::max).unwrap_or(0.0));
         let is_point = most - least <= APART * least.abs().max(most.abs());
-        if xs.len() < 3 || is_point {
+        if is_point || !has_three_places(points) {
             let mean = points.iter().map(|(_, y)| y).sum::<f64>() / pages.max(1) as f64;
             return Self { coefficients: [mean, 0.0, 0.0], pages, vertex: 0.0 };
         }
@@ -59,8 +56,19 @@ impl ImpactRegression {
     }
 }
 
+/// Whether there are three distinct x.
+fn has_three_places(points: &[(f64, f64)]) -> bool {
+    let mut found = Vec::with_capacity(3);
+    points.iter().any(|(x, _)| {
+        if !found.contains(&x.to_bits()) {
+            found.push(x.to_bits());
+        }
+        found.len() == 3
+    })
+}
+
 /// Least squares through points of at least three distinct x, which lie within a `span`, by polynomials that are orthogonal
-/// over them (Forsythe, "Generation and use of orthogonal polynomials for data-fitting", 1957): two passes and no matrix, as
+/// over them (Forsythe, "Generation and use of orthogonal polynomials for data-fitting", 1957): a few passes and no matrix, as
 /// every plan fits all crawled pages.
 fn parabola(points: &[(f64, f64)], span: f64) -> [f64; 3] {
     let n = points.len() as f64;
