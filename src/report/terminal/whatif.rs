@@ -1,7 +1,5 @@
 //! What comes of scenarios, as text.
 
-use prospect_index::url::after_scheme;
-
 use super::time::short;
 use super::{clean, impact};
 use crate::report::glossary;
@@ -189,7 +187,7 @@ fn urls(what: &str, changes: &[UrlChange]) -> String {
 /// A URL without its scheme; if it is too long, its end, which tells more than its start.
 fn tail(url: &str, most: usize) -> String {
     let url = clean(url, usize::MAX - 1);
-    let url = after_scheme(&url);
+    let url = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
     let count = url.chars().count();
     if count <= most {
         return url.to_owned();
