@@ -54,6 +54,37 @@ impl Bin {
     }
 }
 
+/// A bin of candidates while a threshold is looked for in an interval that narrows: where in its outcomes that may lie.
+struct Narrowed<'a> {
+    outcomes: &'a [f32],
+    /// How many candidates it has.
+    count: f64,
+    /// Outcomes that are no higher than the score of the last question: between so many and so many.
+    below: usize,
+    least: usize,
+    most: usize,
+}
+
+impl<'a> Narrowed<'a> {
+    fn of(bin: &'a Bin, count: f64) -> Self {
+        let outcomes = bin.outcomes.as_slice();
+        Self { outcomes, count, below: 0, least: 0, most: outcomes.len() }
+    }
+
+    /// How many of its candidates are expected to score more.
+    fn above(&mut self, score: f64) -> f64 {
+        let between = &self.outcomes[self.least..self.most];
+        self.below = self.least + between.partition_point(|&outcome| f64::from(outcome) <= score);
+        let all = self.outcomes.len();
+        self.count * ((all - self.below) as f64 / all as f64)
+    }
+
+    /// Only higher scores are asked about from now on, or only lower ones.
+    fn narrow(&mut self, higher: bool) {
+        *(if higher { &mut self.least } else { &mut self.most }) = self.below;
+    }
+}
+
 impl ScoreModel {
     /// Fits on candidates that were fetched; `None` if they are too few. Each candidate competes with
     /// `unseen` more of its kind that are not known yet.
@@ -111,29 +142,26 @@ impl ScoreModel {
 
     /// The score that `k` pages beat in expectation: of those `served`, and of candidates by bin.
     fn threshold(&self, served: &[f64], counts: &[f64], k: usize, highest: f64) -> f64 {
-        let above = |score: f64| self.expected_above(score, served, counts);
+        let some = self.bins.iter().zip(counts).filter(|(_, count)| **count > 0.0);
+        let mut bins: Vec<Narrowed<'_>> =
+            some.map(|(bin, &count)| Narrowed::of(bin, count)).collect();
+        // How many pages are expected to score more.
+        let mut above = |score: f64| {
+            let served = served.iter().filter(|&&served| served > score).count() as f64;
+            let is_more =
+                bins.iter_mut().fold(served, |sum, bin| sum + bin.above(score)) > k as f64;
+            bins.iter_mut().for_each(|bin| bin.narrow(is_more));
+            is_more
+        };
         let (mut low, mut high) = (0.0, highest);
-        if above(low) <= k as f64 {
+        if !above(low) {
             return low;
         }
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            if above(middle) > k as f64 {
-                low = middle;
-            } else {
-                high = middle;
-            }
+            *(if above(middle) { &mut low } else { &mut high }) = middle;
         }
         high
-    }
-
-    /// How many pages are expected to score more: of those `served`, and of candidates by bin.
-    fn expected_above(&self, score: f64, served: &[f64], counts: &[f64]) -> f64 {
-        let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
-        for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0.0) {
-            sum += count * bin.share_above(score);
-        }
-        sum
     }
 
     /// By bin: visibility that a candidate is expected to have for good, beside pages of the scores `served` and others
