@@ -10,11 +10,9 @@
 //! Costs 12 bytes a pair, 132 more for each that was looked at since the epoch began, 56 a URL, and 8 a query for each bin of
 //! the score model and each candidate by a link.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use prospect_index::bm25::{Contender, OrderedPostings, Scores};
+use prospect_index::bm25::{Contender, OrderedPostings};
 use prospect_index::link_table::Link;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
@@ -35,10 +33,8 @@ use super::models::score_distribution::ScoreModel;
 use super::pair_table::{PairRow, PairTable};
 use crate::workload::QueryId;
 
-/// Pairs of a query from which on its words' postings are read, and not page by page whether it has them.
-const MANY_PAIRS: usize = 128;
-/// Queries whose pairs are estimated before they are put in their place.
-const QUERIES_AT_ONCE: usize = 1024;
+/// URLs whose pairs are estimated before they are put in their place.
+const URLS_AT_ONCE: usize = 1024;
 
 /// Where candidates of the frontier come from.
 type Source<'a> = CandidateSource<'a, FrontierHorizon<'a>>;
@@ -100,18 +96,25 @@ struct KeptQuery {
     is_stale: bool,
 }
 
-/// Scores of pages for one query.
-#[derive(Default)]
-struct PageScores {
-    /// Those that were asked for, where they are few.
-    few: RefCell<HashMap<UrlId, f64>>,
-    /// Those of all pages, where they are many.
-    all: Scores,
+/// The first links to some URLs, side by side: a table chains them, and they are looked at for many queries.
+struct LinksOf {
+    /// Ascending.
+    urls: Vec<UrlId>,
+    /// By URL: the first [`LINKS`].
+    links: Vec<Vec<InLink>>,
 }
 
-impl PageScores {
-    fn score(&self, url: UrlId, find: impl FnOnce() -> f64) -> f64 {
-        *self.few.borrow_mut().entry(url).or_insert_with(find)
+impl LinksOf {
+    fn new(known: &Known, mut urls: Vec<UrlId>) -> Self {
+        urls.par_sort_unstable();
+        urls.dedup();
+        let first = |url| known.links.incoming(url, u32::MAX).take(LINKS).map(InLink::from);
+        let links = urls.par_iter().map(|&url| first(url).collect()).collect();
+        Self { urls, links }
+    }
+
+    fn of(&self, url: UrlId) -> &[InLink] {
+        self.urls.binary_search(&url).map_or(&[], |at| &self.links[at])
     }
 }
 
@@ -216,14 +219,18 @@ impl KeptPairs {
         let new = source.postings(words, self.end_seq)?;
         let mut dirty = self.follow_answers(known, source, &new);
         drop(new);
-        self.find_matches(source, &targets, &dirty);
+        let mut looked_at = targets.clone();
+        looked_at.extend(dirty.iter().map(|(_, url)| *url));
+        let looked_at = LinksOf::new(known, looked_at);
+        self.find_matches(source, &looked_at);
         self.add_pairs_of(&targets, &mut dirty);
         let mut links: Vec<Link> = known.links.links_from(self.links).collect();
         links.sort_by_key(|link| link.to);
-        let by_query: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
+        let by_url: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.1 == b.1).collect();
         let mut changes = Vec::new();
-        for queries in by_query.chunks(QUERIES_AT_ONCE) {
-            let estimated = self.estimate(source, model, queries, &links)?;
+        for urls in by_url.chunks(URLS_AT_ONCE) {
+            let of_url = |pairs: &&[_]| self.estimate(source, model, pairs, (&looked_at, &links));
+            let estimated = urls.par_iter().map(of_url).collect();
             self.take_in(estimated, &mut changes);
         }
         self.change(changes, model);
@@ -272,18 +279,10 @@ impl KeptPairs {
     }
 
     /// Finds what URLs match whose links or candidates have changed.
-    fn find_matches(
-        &mut self,
-        source: &Source<'_>,
-        targets: &[UrlId],
-        followed: &[(QueryId, UrlId)],
-    ) {
-        let mut urls = targets.to_vec();
-        urls.extend(followed.iter().map(|(_, url)| *url));
-        urls.sort_unstable();
-        urls.dedup();
+    fn find_matches(&mut self, source: &Source<'_>, urls: &LinksOf) {
         let (queries, of) = (self.queries.len(), |at: QueryId| &self.queries[at.index()].asked);
-        self.matching.update(&source.features, &of, queries, source.cutoffs, &urls);
+        let urls = urls.urls.par_iter().copied().zip(&urls.links);
+        self.matching.update(&source.features, &of, queries, source.cutoffs, urls);
     }
 
     /// Pairs of URLs that were asked for and do not wait for another try are no more.
@@ -367,65 +366,46 @@ impl KeptPairs {
             }
             dirty.extend(queries.into_iter().map(|query| (query, url)));
         }
-        dirty.par_sort_unstable();
+        dirty.par_sort_unstable_by_key(|&(query, url)| (url, query));
         dirty.dedup();
     }
 
-    /// Estimates pairs, given query by query, but for their chances; `links` are new, by target.
+    /// Estimates pairs of a URL, but for their chances, from the first links to it, or from those that are `new`, by target:
+    /// what is known of a URL and of the pages that link to it is read once for all its queries.
     fn estimate(
         &self,
         source: &Source<'_>,
         model: &ScoreModel,
-        queries: &[&[(QueryId, UrlId)]],
-        links: &[Link],
-    ) -> Result<Vec<Vec<Estimated>>, EstimateError> {
-        let of_query = |room: &mut PageScores, pairs: &&[(QueryId, UrlId)]| {
-            self.estimate_query(source, model, pairs, links, room)
-        };
-        queries.par_iter().map_init(PageScores::default, of_query).collect()
-    }
-
-    /// The same of the pairs of one query.
-    fn estimate_query(
-        &self,
-        source: &Source<'_>,
-        model: &ScoreModel,
         pairs: &[(QueryId, UrlId)],
-        links: &[Link],
-        room: &mut PageScores,
-    ) -> Result<Vec<Estimated>, EstimateError> {
-        let at = pairs[0].0;
-        let asked = &self.queries[at.index()].asked;
-        let mut maker = source.maker(asked, at);
-        room.few.get_mut().clear();
-        let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
-        if is_many {
-            scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
-        }
-        let of_few = |url| room.score(url, || scorer.page_score(&asked.terms, url));
-        let score_of = |url| if is_many { scorer.score_of(&room.all, url) } else { of_few(url) };
+        (links_of, new): (&LinksOf, &[Link]),
+    ) -> Vec<Estimated> {
+        let (scorer, url) = (source.features.scorer, pairs[0].1);
+        let (first, matching) = (links_of.of(url), self.matching.of(url));
+        let new = &new[new.partition_point(|link| link.to < url)..];
+        let new = || new.iter().take_while(|link| link.to == url).copied().map(InLink::from);
         let mut estimated = Vec::with_capacity(pairs.len());
-        for &(_, url) in pairs {
+        for &(at, _) in pairs {
             let otherwise = self.is_linked(at, url);
-            if !otherwise && self.matching.of(url).binary_search(&at).is_err() {
+            if !otherwise && matching.binary_search(&at).is_err() {
                 estimated.push(Estimated { url, query: at, pair: None, evidence: None });
                 continue;
             }
+            let asked = &self.queries[at.index()].asked;
+            let mut maker = source.maker(asked, at);
+            let score_of = |page| scorer.page_score(&asked.terms, page);
             let known = self.evidence_of(url, at);
             let mut evidence = known.cloned().unwrap_or_default();
             if known.is_some() {
-                let first = links.partition_point(|link| link.to < url);
-                let new = links[first..].iter().take_while(|link| link.to == url);
-                maker.gather(&mut evidence, url, new.copied().map(InLink::from), &score_of);
+                maker.gather(&mut evidence, url, new(), &score_of);
             } else {
-                maker.gather_all(&mut evidence, url, u32::MAX, &score_of);
+                maker.gather(&mut evidence, url, first.iter().copied(), &score_of);
             }
             let candidate = maker.candidate_of(url, otherwise, &evidence, &score_of);
             let row = |candidate| PairRow::of(&candidate, at, asked.mass, Some(model));
             let (pair, evidence) = (candidate.map(row), (!self.once).then(|| Box::new(evidence)));
             estimated.push(Estimated { url, query: at, pair, evidence });
         }
-        Ok(estimated)
+        estimated
     }
 
     /// Whether an answer of a query links to a URL.
@@ -450,9 +430,8 @@ impl KeptPairs {
         }
     }
 
-    /// Puts pairs in the place of what was there.
-    fn change(&mut self, mut changes: Vec<Change>, model: &ScoreModel) {
-        changes.par_sort_unstable_by_key(|(url, query, _)| (*url, *query));
+    /// Puts pairs, by URL, in the place of what was there.
+    fn change(&mut self, changes: Vec<Change>, model: &ScoreModel) {
         let by_url = Arc::make_mut(&mut self.by_url);
         let mut rows = Vec::new();
         for of_url in changes.chunk_by(|a, b| a.0 == b.0) {

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::EpochQuery;
 use super::cutoff::QueryCutoffs;
-use crate::estimate::features::pair::{FeatureSource, LINKS};
+use crate::estimate::features::first_links::InLink;
+use crate::estimate::features::pair::FeatureSource;
 use crate::workload::QueryId;
 
 /// By URL: the queries that it may be a candidate of by its words, all that it is and perhaps more. Costs 24 bytes a URL,
@@ -16,6 +17,8 @@ use crate::workload::QueryId;
 pub(crate) struct QueriesByUrl {
     /// By number of a word: queries that have it, with its place among their distinct words.
     by_word: Vec<Vec<(QueryId, u8)>>,
+    /// By query: words that it may match by alone, as bits. Of the queries that a URL shares a word with most share no other.
+    alone: Vec<u64>,
     of_url: Vec<Vec<QueryId>>,
 }
 
@@ -32,16 +35,19 @@ struct Room {
 impl QueriesByUrl {
     /// Of these queries; no URL was asked about yet.
     pub(crate) fn new<'q>(queries: impl Iterator<Item = &'q EpochQuery>) -> Self {
-        let mut by_word: Vec<Vec<(QueryId, u8)>> = Vec::new();
+        let (mut by_word, mut alone): (Vec<Vec<(QueryId, u8)>>, Vec<u64>) = Default::default();
         for (at, query) in queries.enumerate() {
             let words = query.words.distinct().iter().zip(0..);
+            let is_enough = |place: &u8| query.words.matching.most_of(1 << place).is_some();
+            let places = words.clone().map(|(_, place)| place).filter(is_enough);
+            alone.push(places.fold(0, |all, place| all | 1 << place));
             for (&word, place) in words.filter(|(word, _)| **word != NONE) {
                 let word = word as usize;
                 by_word.resize_with(by_word.len().max(word + 1), Vec::new);
                 by_word[word].push((QueryId::new(at), place));
             }
         }
-        Self { by_word, of_url: Vec::new() }
+        Self { by_word, alone, of_url: Vec::new() }
     }
 
     /// The queries that a URL may match, ascending, as of when it was last brought up to date.
@@ -49,22 +55,21 @@ impl QueriesByUrl {
         self.of_url.get(url.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Brings these URLs up to date.
-    pub(crate) fn update<'q>(
+    /// Brings URLs up to date, each of which comes with the first [`LINKS`](crate::estimate::features::pair::LINKS) to it.
+    pub(crate) fn update<'q, 'l>(
         &mut self,
         source: &FeatureSource<'_>,
         query: &(impl Fn(QueryId) -> &'q EpochQuery + Sync),
         queries: usize,
         cutoffs: &QueryCutoffs,
-        urls: &[UrlId],
+        urls: impl IndexedParallelIterator<Item = (UrlId, &'l Vec<InLink>)>,
     ) {
         self.of_url.resize_with(source.known.urls.len(), Vec::new);
         let room = || Room { had: vec![0; queries], ..Room::default() };
-        let found: Vec<Vec<QueryId>> = urls
-            .par_iter()
-            .map_init(room, |room, &url| self.find(source, query, cutoffs, url, room))
+        let found: Vec<(UrlId, Vec<QueryId>)> = urls
+            .map_init(room, |room, of| (of.0, self.find(source, query, cutoffs, of, room)))
             .collect();
-        for (url, found) in urls.iter().zip(found) {
+        for (url, found) in found {
             self.of_url[url.index()] = found;
         }
     }
@@ -75,13 +80,12 @@ impl QueriesByUrl {
         source: &FeatureSource<'_>,
         query: &impl Fn(QueryId) -> &'q EpochQuery,
         cutoffs: &QueryCutoffs,
-        url: UrlId,
+        (url, links): (UrlId, &Vec<InLink>),
         Room { anchors, words, had, touched }: &mut Room,
     ) -> Vec<QueryId> {
         let Some(strings) = source.strings else { return Vec::new() };
         anchors.clear();
-        let incoming = source.known.links.incoming(url, u32::MAX).take(LINKS);
-        anchors.extend(incoming.map(|link| link.anchor));
+        anchors.extend(links.iter().map(|link| link.anchor));
         anchors.sort_unstable();
         anchors.dedup();
         words.clear();
@@ -98,10 +102,17 @@ impl QueriesByUrl {
                 *had |= 1 << place;
             }
         }
-        touched.sort_unstable();
-        let most = |at: QueryId| query(at).words.matching.most_of(had[at.index()]);
-        let may = |at: &QueryId| most(*at).is_some_and(|most| cutoffs.admit(*at, most, url));
-        let found = touched.iter().copied().filter(may).collect();
+        let may = |at: &QueryId| {
+            let had = had[at.index()];
+            let is_one = had & (had - 1) == 0;
+            if is_one && had & self.alone[at.index()] == 0 {
+                return false;
+            }
+            let most = query(*at).words.matching.most_of(had);
+            most.is_some_and(|most| cutoffs.admit(*at, most, url))
+        };
+        let mut found: Vec<QueryId> = touched.iter().copied().filter(may).collect();
+        found.sort_unstable();
         touched.drain(..).for_each(|at| had[at.index()] = 0);
         found
     }
