@@ -33,7 +33,7 @@ use crate::estimate::features::table::{Feature, PageFeature, PageRow};
 use crate::estimate::horizon::Horizon;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::models::EpochModels;
-use crate::estimate::models::boosted_trees::{Boosted, Growth};
+use crate::estimate::models::boosted_trees::{Boosted, Growth, LEAVES};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
 use crate::estimate::page_impact::{page_impact, page_source};
 use crate::estimate::pair_sort::PairFiles;
@@ -52,6 +52,9 @@ const TRAINING_QUERIES: usize = 2_000;
 /// Queries whose pairs are found before they are put in a table.
 const QUERIES_AT_ONCE: usize = 1024;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
+
+const _: () = assert!(1 << PAGE_GROWTH.depth <= LEAVES);
+
 /// Pages without which the page model is not fitted: those of four leaves. Fitted to fewer than two it says the same of
 /// every page (docs/ablation.md).
 const FEWEST_PAGES: usize = 4 * PAGE_GROWTH.leaf as usize;

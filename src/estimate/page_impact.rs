@@ -14,10 +14,10 @@ use crate::estimate::cache::PlannerCache;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page::{Impact, KeptParents, PageFeatureSource};
 use crate::estimate::features::regions::RegionMeans;
-use crate::estimate::features::table::{PageFeature, PageRow};
+use crate::estimate::features::table::PageFeature;
 use crate::estimate::horizon::{FrontierHorizon, Horizon};
 use crate::estimate::models::EpochModels;
-use crate::estimate::models::boosted_trees::{Boosted, Thresholds};
+use crate::estimate::models::boosted_trees::Forest;
 use crate::estimate::settings::EstimateSettings;
 use crate::estimate::url_estimate::PageImpact;
 
@@ -26,13 +26,16 @@ const WIDTH: usize = PageFeature::ALL.len();
 /// By feature: how many thresholds a URL has reached.
 type Cell = [u8; WIDTH];
 
+/// Of a URL that nobody has asked about.
+const UNKNOWN: Cell = [u8::MAX; WIDTH];
+
 /// For a planner that goes on: see the module.
 #[derive(Default)]
 pub(super) struct KeptPageImpact {
     parents: KeptParents,
     /// By which models.
     models: Option<Arc<EpochModels>>,
-    thresholds: Thresholds,
+    forest: Forest,
     /// By URL.
     cells: Vec<Cell>,
     expected: Vec<PageImpact>,
@@ -64,27 +67,29 @@ pub(super) fn page_impact(
         let parents = &kept.parents;
         let row = |url| Some(source.row(url, now.of(url)?, &means, quality(url), parents.of(url)));
         kept.expected.resize(ids.len(), PageImpact::default());
-        kept.cells.resize(ids.len(), [u8::MAX; WIDTH]);
+        kept.cells.resize(ids.len(), UNKNOWN);
         if !kept.models.as_ref().is_some_and(|by| Arc::ptr_eq(by, &models)) {
-            kept.thresholds =
-                Thresholds::of([&models.pages, &models.discovery].into_iter().flatten(), WIDTH);
-            kept.cells.fill([u8::MAX; WIDTH]);
+            kept.forest = models.forest();
+            kept.cells.fill(UNKNOWN);
             kept.models = Some(Arc::clone(&models));
         }
-        let thresholds = &kept.thresholds;
+        let forest = &kept.forest;
         let urls = kept.cells.par_iter_mut().zip(&mut kept.expected).zip(ids).with_min_len(256);
         let urls = urls.map(|((cell, expected), url)| {
             let Some(row) = row(url) else { return PageImpact::default() };
-            if thresholds.passed(row.values(), cell) {
-                *expected = models.expect(&row);
+            if forest.passed(row.values(), cell) {
+                *expected = PageImpact::of(forest.expected(cell));
             }
             *expected
         });
         urls.collect()
     } else {
+        let forest = models.forest();
         let urls = ids.into_par_iter().with_min_len(256).map(|url| {
             let Some(end) = now.of(url) else { return PageImpact::default() };
-            models.expect(&source.features(url, end, &means, quality(url)))
+            let mut cell = UNKNOWN;
+            forest.passed(source.features(url, end, &means, quality(url)).values(), &mut cell);
+            PageImpact::of(forest.expected(&cell))
         });
         urls.collect()
     };
@@ -93,12 +98,17 @@ pub(super) fn page_impact(
 }
 
 impl EpochModels {
-    /// What they expect of a page.
-    fn expect(&self, row: &PageRow) -> PageImpact {
-        let by = |model: &Option<Boosted>| {
-            model.as_ref().map_or(0.0, |model| model.predict(row.values()).max(0.0))
-        };
-        PageImpact { own: by(&self.pages), discovery: by(&self.discovery) }
+    /// Its models of pages, made ready.
+    fn forest(&self) -> Forest {
+        Forest::of([self.pages.as_ref(), self.discovery.as_ref()], WIDTH)
+    }
+}
+
+impl PageImpact {
+    /// As the models tell it.
+    fn of(expected: [f64; 2]) -> Self {
+        let [own, discovery] = expected.map(|expected| expected.max(0.0));
+        Self { own, discovery }
     }
 }
 

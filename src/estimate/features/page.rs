@@ -1,7 +1,7 @@
 //! What is known of a page before its fetch whatever is asked: how it is linked, what its URL looks
 //! like, and what pages around it were worth.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
@@ -31,6 +31,8 @@ pub(crate) struct Impact {
     starts: Vec<u32>,
     /// Queries, with their frequencies.
     serves: Vec<(QueryId, f64)>,
+    /// Pages that are served for any, ascending: no other has an impact.
+    pages: Vec<UrlId>,
 }
 
 impl Impact {
@@ -40,7 +42,11 @@ impl Impact {
         for (url, _) in served.lists.iter().flatten() {
             starts[url.index() + 1] += 1;
         }
+        let mut pages = Vec::new();
         for url in 0..urls {
+            if starts[url + 1] > 0 {
+                pages.push(UrlId(url as u32));
+            }
             starts[url + 1] += starts[url];
         }
         let mut next = starts.clone();
@@ -52,7 +58,7 @@ impl Impact {
                 *place += 1;
             }
         }
-        Self { of_url: served.impact(queries, urls), starts, serves }
+        Self { of_url: served.impact(queries, urls), starts, serves, pages }
     }
 
     /// The queries that a page is served for, with their frequencies.
@@ -67,7 +73,10 @@ impl Impact {
         let is_new = move |&url: &UrlId| {
             impact(self, url) != impact(old, url) || self.serves(url) != old.serves(url)
         };
-        (0..self.of_url.len()).map(|at| UrlId(at as u32)).filter(is_new)
+        let mut pages = [self.pages.as_slice(), &old.pages].concat();
+        pages.sort_unstable();
+        pages.dedup();
+        pages.into_iter().filter(is_new)
     }
 }
 
@@ -153,15 +162,27 @@ impl UrlShape {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parents {
     count: u32,
+    /// ln(1 + their number).
+    ln_count: f32,
     impact: f64,
     best: f64,
     /// Frequency of the queries that some parent is served for, and that several are.
     served: f64,
     served_again: f64,
-    /// Of the first link: its place among those of its page, how many these are, and since when it is known.
+    /// Of the first link: ln(1 + its place among those of its page), ln(1 + how many these are), and since when it is known.
     place: f32,
     links: f32,
     since: Option<u32>,
+}
+
+/// Pages of a region of which the logarithm is at hand.
+const FEW: u32 = 4_096;
+
+/// ln(1 + pages).
+fn ln_1p(pages: u32) -> f32 {
+    static OF_FEW: LazyLock<Vec<f32>> =
+        LazyLock::new(|| (0..FEW).map(|pages| (pages as f32).ln_1p()).collect());
+    OF_FEW.get(pages as usize).copied().unwrap_or_else(|| (pages as f32).ln_1p())
 }
 
 impl PageFeatureSource<'_> {
@@ -191,13 +212,13 @@ impl PageFeatureSource<'_> {
         let now = before_seq.min(self.next_seq);
         let age = |since| (now - since) as f32 / now.max(1) as f32;
         let mut row = PageRow::default();
-        row[PageFeature::Parents] = (parents.count as f32).ln_1p();
+        row[PageFeature::Parents] = parents.ln_count;
         row[PageFeature::UrlDepth] = shape.depth;
         row[PageFeature::UrlLength] = shape.length;
         row[PageFeature::UrlDigits] = shape.digits;
         row[PageFeature::UrlHasQuery] = shape.has_query;
-        row[PageFeature::FirstLinkPlace] = parents.place.ln_1p();
-        row[PageFeature::FirstLinkCount] = parents.links.ln_1p();
+        row[PageFeature::FirstLinkPlace] = parents.place;
+        row[PageFeature::FirstLinkCount] = parents.links;
         row[PageFeature::FirstLinkAge] = parents.since.map_or(0.0, age);
         // One more parent of mean impact keeps a single one from saying too much.
         let shrunk = (parents.impact / unit + 1.0) / (f64::from(parents.count) + 1.0);
@@ -210,7 +231,7 @@ impl PageFeatureSource<'_> {
             REGIONS.into_iter().zip(means.of(self.regions.of(url)))
         {
             row[impact] = (mean / unit) as f32;
-            row[count] = (pages as f32).ln_1p();
+            row[count] = ln_1p(pages);
         }
         row.clear(self.without);
         row
@@ -233,11 +254,12 @@ impl PageFeatureSource<'_> {
             found.served += same[0].1;
             found.served_again += if same.len() > 1 { same[0].1 } else { 0.0 };
         }
+        found.ln_count = (found.count as f32).ln_1p();
         let first = links.incoming(url, before_seq).find(|link| link.from != url);
         if let Some(first) = first {
             let of_page = links.of_page(first.seq);
-            found.place = of_page.iter().position(|link| link.to == url).unwrap_or(0) as f32;
-            found.links = of_page.len() as f32;
+            let place = of_page.iter().position(|link| link.to == url).unwrap_or(0);
+            (found.place, found.links) = ((place as f32).ln_1p(), (of_page.len() as f32).ln_1p());
             found.since = Some(first.since);
         }
         found

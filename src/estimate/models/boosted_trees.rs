@@ -1,5 +1,5 @@
 //! Gradient-boosted regression trees (Friedman, "Greedy function approximation", 2001), squared
-//! error. Fitted by forust, which bins features into histograms, and predicted from flat arrays.
+//! error. Fitted by forust, which bins features into histograms, and asked all at once ([`Forest`]).
 //!
 //! The same rows give the same trees whatever the number of threads.
 
@@ -39,8 +39,12 @@ struct Split {
 
 const NO_SPLIT: Split = Split { feature: 0, value: f32::NAN };
 
-/// A fitted model. All of its trees are of one depth: who walks one need not ask where it ends, so that many are walked at
-/// once.
+/// Leaves of a tree, at most: as many as a mask has bits.
+pub(crate) const LEAVES: usize = u16::BITS as usize;
+/// Trees whose masks are combined at once.
+const AT_ONCE: usize = 64;
+
+/// A fitted model. All of its trees are of one depth.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Boosted {
     depth: u32,
@@ -107,7 +111,8 @@ impl Boosted {
         self.leaves.extend(level.into_iter().map(|at| tree.nodes[at].weight_value));
     }
 
-    /// What is expected of a row.
+    /// What is expected of a row, by walking tree after tree: what a [`Forest`] tells.
+    #[cfg(test)]
     pub(crate) fn predict(&self, row: &[f32]) -> f64 {
         let splits = (1 << self.depth) - 1;
         let trees = self.splits.chunks_exact(splits).zip(self.leaves.chunks_exact(splits + 1));
@@ -132,41 +137,125 @@ fn depth_below(tree: &Tree, at: usize) -> u32 {
     1 + left.max(right)
 }
 
-/// By feature: where the trees of one or two models part rows, ascending. Rows that have reached the same are expected to
-/// be worth the same.
+/// Two models, either of which may be missing, made ready to be asked about many rows: the `QuickScorer` of Lucchese et al.
+/// (SIGIR 2015). A row is told by how many thresholds it has reached of each feature; for each such number, and each tree,
+/// there is a mask of the leaves that it leaves possible, and of those that all leave, the first is the leaf.
+///
+/// Costs 2 bytes for each threshold and tree, and 64 a tree.
 #[derive(Default)]
-pub(crate) struct Thresholds(Vec<Vec<f32>>);
+pub(crate) struct Forest {
+    /// By feature: where its thresholds begin; one more at the end.
+    starts: Vec<usize>,
+    /// Those of a feature, where the trees of either model part rows, ascending between two infinite ones.
+    thresholds: Vec<f32>,
+    /// By feature, and how many of its thresholds are reached: by tree, which leaves are possible. Of a feature there is one
+    /// number less than thresholds, those that are infinite among them.
+    masks: Vec<u16>,
+    /// By tree: what each leaf adds.
+    leaves: Vec<[f32; LEAVES]>,
+    /// By model: what is expected without its trees, where it is there, and where its trees end.
+    models: [(Option<f64>, usize); 2],
+}
 
-impl Thresholds {
+impl Forest {
     /// Of models of rows of `width` features.
-    pub(crate) fn of<'a>(models: impl IntoIterator<Item = &'a Boosted>, width: usize) -> Self {
-        let mut of_feature = vec![Vec::new(); width];
-        let splits = models.into_iter().flat_map(|model| &model.splits);
-        for split in splits.filter(|split| !split.value.is_nan()) {
+    pub(crate) fn of(models: [Option<&Boosted>; 2], width: usize) -> Self {
+        let some = || models.into_iter().flatten();
+        let mut of_feature = vec![vec![f32::NEG_INFINITY, f32::INFINITY]; width];
+        for split in some().flat_map(|model| &model.splits).filter(|split| !split.value.is_nan()) {
             of_feature[split.feature as usize].push(split.value);
         }
-        for thresholds in &mut of_feature {
+        let mut forest = Self::default();
+        for mut thresholds in of_feature {
             thresholds.sort_unstable_by(f32::total_cmp);
             thresholds.dedup();
+            forest.starts.push(forest.thresholds.len());
+            forest.thresholds.extend(thresholds);
         }
-        Self(of_feature)
+        forest.starts.push(forest.thresholds.len());
+        for (place, model) in forest.models.iter_mut().zip(models) {
+            let leaves = model
+                .map_or(&[][..], |model| &model.leaves)
+                .chunks_exact(model.map_or(1, |model| 1 << model.depth));
+            forest.leaves.extend(leaves.map(|of_tree| {
+                let mut leaves = [0.0; LEAVES];
+                leaves[..of_tree.len()].copy_from_slice(of_tree);
+                leaves
+            }));
+            *place = (model.map(|model| model.base), forest.leaves.len());
+        }
+        forest.masks = vec![u16::MAX; forest.thresholds.len() * forest.room()];
+        let mut tree = 0;
+        for model in some() {
+            for splits in model.splits.chunks_exact((1 << model.depth) - 1) {
+                forest.mask(tree, splits, model.depth);
+                tree += 1;
+            }
+        }
+        forest
+    }
+
+    /// Places for trees, a multiple of those that are combined at once.
+    fn room(&self) -> usize {
+        self.leaves.len().next_multiple_of(AT_ONCE)
+    }
+
+    /// Masks the leaves of a tree on the left of each split that is reached.
+    fn mask(&mut self, tree: usize, splits: &[Split], depth: u32) {
+        let room = self.room();
+        for (at, split) in (1_usize..).zip(splits).filter(|(_, split)| !split.value.is_nan()) {
+            let level = at.ilog2();
+            // Leaves below the split, the first of them, and those of its left half.
+            let below = 1_usize << (depth - level);
+            let first = (at - (1 << level)) * below;
+            let left = ((1_u32 << (below / 2)) - 1) << first;
+            let feature = split.feature as usize;
+            let [start, end] = [self.starts[feature], self.starts[feature + 1]];
+            let reached = start
+                + self.thresholds[start + 1..end].partition_point(|&other| other <= split.value);
+            for cell in reached..end {
+                self.masks[cell * room + tree] &= !(left as u16);
+            }
+        }
     }
 
     /// Whether a row has reached other thresholds than `reached` tells, which it tells from then on: how many of each
     /// feature, or more than there are where that is not known.
     pub(crate) fn passed(&self, row: &[f32], reached: &mut [u8]) -> bool {
-        let mut has_passed = false;
-        for ((thresholds, &value), reached) in self.0.iter().zip(row).zip(reached) {
-            let at = usize::from(*reached);
-            let has_reached = |threshold: Option<&f32>| threshold.is_some_and(|it| value >= *it);
-            let is_same = (at == 0 || has_reached(thresholds.get(at - 1)))
-                && !has_reached(thresholds.get(at));
-            if !is_same {
-                *reached = thresholds.partition_point(|&threshold| value >= threshold) as u8;
-                has_passed = true;
+        let of_feature = || self.starts.windows(2).map(|ends| &self.thresholds[ends[0]..ends[1]]);
+        let is_same = |(thresholds, (&value, &reached)): (&[f32], (&f32, &u8))| {
+            let at = usize::from(reached);
+            let around = thresholds.get(at..at + 2);
+            around.is_some_and(|around| (at == 0 || value >= around[0]) && !(value >= around[1]))
+        };
+        if of_feature().zip(row.iter().zip(&*reached)).all(is_same) {
+            return false;
+        }
+        for (thresholds, (&value, reached)) in of_feature().zip(row.iter().zip(reached)) {
+            let below = thresholds[1..].partition_point(|&threshold| value >= threshold);
+            // What is infinite has passed what is no threshold.
+            *reached = below.min(thresholds.len() - 2) as u8;
+        }
+        true
+    }
+
+    /// What either model expects of a row that has reached so many thresholds of each feature; 0 where it is missing.
+    pub(crate) fn expected(&self, reached: &[u8]) -> [f64; 2] {
+        let (room, trees) = (self.room(), self.leaves.len());
+        let mut sums = self.models.map(|(base, _)| base.unwrap_or(0.0));
+        for block in (0..trees).step_by(AT_ONCE) {
+            let mut possible = [u16::MAX; AT_ONCE];
+            for (&start, &reached) in self.starts.iter().zip(reached) {
+                let from = (start + usize::from(reached)) * room + block;
+                let masks = &self.masks[from..from + AT_ONCE];
+                possible.iter_mut().zip(masks).for_each(|(possible, mask)| *possible &= mask);
+            }
+            for (tree, possible) in (block..trees).zip(possible) {
+                let of_second = usize::from(tree >= self.models[0].1);
+                sums[of_second] += f64::from(self.leaves[tree][possible.trailing_zeros() as usize]);
             }
         }
-        has_passed
+        sums
     }
 }
 
@@ -180,7 +269,7 @@ mod tests {
         let model = Boosted::fit(&x, 2, &y, GROWTH).unwrap();
         let other = Boosted::fit(&x, 2, &y.iter().map(|y| 1.0 - y).collect::<Vec<_>>(), GROWTH);
         let models = [model, other.unwrap()];
-        let thresholds = Thresholds::of(&models, 2);
+        let forest = Forest::of([Some(&models[0]), Some(&models[1])], 2);
         let expected = |row: &[f32]| [0, 1].map(|at| models[at].predict(row));
         // By how much both features move: within a bin, and beyond.
         for step in [0.0002, 0.01, 0.3] {
@@ -188,17 +277,22 @@ mod tests {
             for at in 0..3_000 {
                 let at = at as f32 * step;
                 let row = [(at * 0.37).fract(), 1.2 - (at * 0.11).fract()];
-                if thresholds.passed(&row, &mut reached) {
-                    (kept, passed) = (expected(&row), passed + 1);
+                if forest.passed(&row, &mut reached) {
+                    (kept, passed) = (forest.expected(&reached), passed + 1);
                 }
                 assert_eq!(kept, expected(&row), "{row:?}");
             }
             assert!(passed > 0 && (passed < 300 || step > 0.001), "{passed} of 3,000 by {step}");
         }
-        assert!(
-            !thresholds.passed(&[f32::NAN; 2], &mut [0; 2]),
-            "what is no number reaches nothing"
-        );
+        assert!(!forest.passed(&[f32::NAN; 2], &mut [0; 2]), "what is no number reaches nothing");
+        for (first, second) in [(None, Some(&models[1])), (Some(&models[0]), None), (None, None)] {
+            let (some, mut reached) = (Forest::of([first, second], 2), [u8::MAX; 2]);
+            assert!(some.passed(&[0.3, f32::INFINITY], &mut reached));
+            let alone = |model: Option<&Boosted>| {
+                model.map_or(0.0, |model| model.predict(&[0.3, f32::INFINITY]))
+            };
+            assert_eq!(some.expected(&reached), [alone(first), alone(second)]);
+        }
     }
 
     const GROWTH: Growth = Growth { trees: 60, depth: 3, rate: 0.2, leaf: 5.0 };
