@@ -85,6 +85,8 @@ pub struct ScoredPairs {
     more: Arc<PairTable>,
     /// By query: its idf mass.
     masses: Vec<f64>,
+    /// By URL: the number of its site, where they were made and not read.
+    sites: Option<Arc<Vec<u32>>>,
 }
 
 /// What scored pairs hold besides pairs.
@@ -156,7 +158,7 @@ impl<'de> Deserialize<'de> for ScoredPairs {
         let Written { shared, pairs, masses } =
             Written::<Shared, PairTable, Vec<f64>>::deserialize(deserializer)?;
         let (shared, pairs) = (Arc::new(shared), Arc::new(pairs));
-        Ok(Self { shared, pairs, more: Arc::default(), masses })
+        Ok(Self { shared, pairs, more: Arc::default(), masses, sites: None })
     }
 }
 
@@ -210,7 +212,7 @@ impl ScoredPairs {
             past_picks: input.past_picks.to_vec(),
             owners: input.past_picks.iter().map(|pick| owner(pick.url)).collect(),
             domains: if settings.defended {
-                SlowStart::new(known, urls.iter().map(|url| url.url))
+                SlowStart::new(known, urls.par_iter().map(|url| url.url))
             } else {
                 SlowStart::default()
             },
@@ -221,7 +223,8 @@ impl ScoredPairs {
             entry: EntryModel::fit(input.past_pairs),
         };
         let masses = input.masses();
-        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
+        let (shared, sites) = (Arc::new(shared), Some(cache.sites.of_urls()));
+        Ok(Self { shared, pairs, more: Arc::default(), masses, sites })
     }
 
     /// With the rows that it was stored beside, if any.
@@ -341,6 +344,11 @@ impl ScoredPairs {
     /// What a site is here.
     pub(crate) fn site_level(&self) -> Option<SiteLevel> {
         self.shared.site_level
+    }
+
+    /// By URL: the number of its site, where they were made and not read.
+    pub(crate) fn sites(&self) -> Option<&[u32]> {
+        self.sites.as_ref().map(|sites| sites.as_slice())
     }
 
     /// Estimates every URL.
@@ -488,8 +496,10 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
         texts,
         types,
     };
-    let ids: Vec<UrlId> = input.known.urls.ids().collect();
-    ids.into_par_iter().filter_map(|url| facts.of(url)).collect()
+    let now = FrontierHorizon { known: input.known, within: input.within };
+    let ids = (0..input.known.urls.len() as u32).into_par_iter().map(UrlId);
+    let ids: Vec<UrlId> = ids.filter(|&url| now.of(url).is_some()).collect();
+    ids.into_par_iter().map(|url| facts.of(url)).collect()
 }
 
 /// Where what is known of a URL is read from. Lists are by URL; empty, or shorter, where nothing is
@@ -508,13 +518,11 @@ struct UrlFacts<'a, O> {
 }
 
 impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
-    /// None if the URL may not be planned.
-    fn of(&self, url: UrlId) -> Option<FrontierUrl> {
+    fn of(&self, url: UrlId) -> FrontierUrl {
         let known = self.input.known;
-        FrontierHorizon { known, within: self.input.within }.of(url)?;
         let page_rank = self.page_ranks.get(url.index()).copied().unwrap_or(0.0);
         let inlinks = known.links.inlinks(url, u32::MAX);
-        Some(FrontierUrl {
+        FrontierUrl {
             url,
             owner: (self.owner)(url),
             inlinks,
@@ -523,7 +531,7 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
             page: self.page_impact.get(url.index()).copied().unwrap_or_default(),
             fetch: self.fetches.of(known, url, self.types.of(url)),
             text: self.texts.of(self.types.of(url)),
-        })
+        }
     }
 }
 

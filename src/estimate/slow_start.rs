@@ -36,26 +36,31 @@ pub(crate) struct SlowStart {
 
 impl SlowStart {
     /// Domains of these URLs.
-    pub(crate) fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
-        let mut domains = Domains::new(known);
-        let mut places: Vec<Vec<u32>> = Vec::new();
-        let mut unknown = Vec::new();
-        for (place, url) in urls.enumerate() {
-            let domain = domains.of(url);
-            if places.len() <= domain {
-                places.resize(domain + 1, Vec::new());
-            }
-            let vouched = domains.vouch_for(url);
-            let list = if vouched { &mut places[domain] } else { &mut unknown };
-            list.push(place as u32);
+    pub(crate) fn new(known: &Known, urls: impl IndexedParallelIterator<Item = UrlId>) -> Self {
+        let domains = Domains::new(known);
+        // The domain of each, none where nobody vouches for it.
+        let of = |url| domains.vouch_for(url).then(|| domains.of(url) as u32);
+        let of_urls: Vec<Option<u32>> = urls.map(of).collect();
+        let mut starts = vec![0; domains.len() + 1];
+        for domain in of_urls.iter().flatten() {
+            starts[*domain as usize + 1] += 1;
         }
-        let fetched = (0..places.len()).map(|domain| domains.fetched(domain)).collect();
-        let starts = places.iter().scan(0, |end, of_domain| {
-            *end += of_domain.len() as u32;
-            Some(*end)
-        });
-        let starts = std::iter::once(0).chain(starts).collect();
-        Self { places: places.concat(), starts, unknown, fetched }
+        for domain in 0..domains.len() {
+            starts[domain + 1] += starts[domain];
+        }
+        let mut next = starts.clone();
+        let (mut places, mut unknown) = (vec![0; starts[domains.len()] as usize], Vec::new());
+        for (place, domain) in (0..).zip(of_urls) {
+            let Some(domain) = domain else {
+                unknown.push(place);
+                continue;
+            };
+            let end = &mut next[domain as usize];
+            places[*end as usize] = place;
+            *end += 1;
+        }
+        let fetched = (0..domains.len()).map(|domain| domains.fetched(domain)).collect();
+        Self { places, starts, unknown, fetched }
     }
 
     /// Makes URLs wait, which are those of the frontier in the same order, before a batch of `budget`.
@@ -109,7 +114,7 @@ mod tests {
             // The later the better.
             urls.push(UrlEstimate::valued(url, 1.0 + at as f64));
         }
-        let domains = SlowStart::new(&known, urls.iter().map(|url| url.url));
+        let domains = SlowStart::new(&known, urls.par_iter().map(|url| url.url));
         domains.defer(&mut urls, budget);
         let last = urls.iter().rposition(|url| url.deferred).unwrap_or(0);
         assert!(urls[..last].iter().filter(|url| !url.deferred).all(|url| url.estimate > 0.9));
@@ -131,7 +136,7 @@ mod tests {
         known.links.push((UrlId(39), urls[0], 39), "");
         known.links.push((young, urls[1], 40), "");
         let mut estimates = urls.map(|url| UrlEstimate::valued(url, 1.0));
-        SlowStart::new(&known, urls.into_iter()).defer(&mut estimates, 1);
+        SlowStart::new(&known, urls.into_par_iter()).defer(&mut estimates, 1);
         assert_eq!(estimates.map(|url| url.deferred), [false, true]);
         assert_eq!(estimates.map(|url| url.estimate), [1.0, DEFERRED]);
     }

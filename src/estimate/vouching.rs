@@ -10,19 +10,21 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
+use prospect_index::page_store::{Known, NONE};
 use prospect_index::url;
+use rayon::prelude::*;
 
 /// Share of the fetched pages that young domains have together at most.
 const YOUNG: f64 = 0.05;
 
-/// Registrable domains of the fetched pages, in the order in which they were first fetched, then of other URLs as they
-/// are asked for. Costs 4 bytes a host and a name a domain.
+/// Registrable domains of the fetched pages, in the order in which they were first fetched, then of other hosts. Costs 4
+/// bytes a host and a name a domain.
 pub(super) struct Domains<'a> {
     known: &'a Known,
-    numbers: HashMap<&'a str, u32>,
     /// By host.
-    of_host: Vec<Option<u32>>,
+    of_host: Vec<u32>,
+    /// How many there are.
+    count: usize,
     /// Of the fetched pages, by number.
     fetched: Vec<Domain>,
     /// The same: whether it is established.
@@ -40,13 +42,9 @@ struct Domain {
 impl<'a> Domains<'a> {
     /// Those of the pages that were fetched.
     pub(super) fn new(known: &'a Known) -> Self {
-        let mut domains = Self {
-            known,
-            numbers: HashMap::new(),
-            of_host: vec![None; known.urls.hosts()],
-            fetched: Vec::new(),
-            established: Vec::new(),
-        };
+        let (of_host, count) = numbers(known);
+        let fetched = Vec::new();
+        let mut domains = Self { known, of_host, count, fetched, established: Vec::new() };
         for (seq, page) in known.pages.crawled() {
             let number = domains.of(page);
             if number == domains.fetched.len() {
@@ -60,14 +58,14 @@ impl<'a> Domains<'a> {
         domains
     }
 
+    /// How many domains there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
     /// Number of the domain of a URL.
-    pub(super) fn of(&mut self, url: UrlId) -> usize {
-        let number = &mut self.of_host[self.known.urls.host(url) as usize];
-        *number.get_or_insert_with(|| {
-            let name = url::registrable_domain(url::host(self.known.urls.url(url)));
-            let next = self.numbers.len() as u32;
-            *self.numbers.entry(name).or_insert(next)
-        }) as usize
+    pub(super) fn of(&self, url: UrlId) -> usize {
+        self.of_host[self.known.urls.host(url) as usize] as usize
     }
 
     /// Pages of a domain that were fetched.
@@ -81,7 +79,7 @@ impl<'a> Domains<'a> {
 
     /// Whether somebody vouches for a URL: its domain is established, whoever gave it without a link, or a link from an
     /// established domain or from its own.
-    pub(super) fn vouch_for(&mut self, url: UrlId) -> bool {
+    pub(super) fn vouch_for(&self, url: UrlId) -> bool {
         let domain = self.of(url);
         if self.is_established(domain) {
             return true;
@@ -94,6 +92,32 @@ impl<'a> Domains<'a> {
                 from == domain || self.is_established(from)
             })
     }
+}
+
+/// By host: the number of its domain, those of fetched pages first, in the order in which these were fetched; and how many
+/// domains there are.
+fn numbers(known: &Known) -> (Vec<u32>, usize) {
+    let urls = &known.urls;
+    let mut first: Vec<UrlId> = Vec::with_capacity(urls.hosts());
+    for url in urls.ids() {
+        // Hosts are numbered in the order of their first URLs.
+        if urls.host(url) as usize == first.len() {
+            first.push(url);
+        }
+    }
+    let name = |&url: &UrlId| url::registrable_domain(url::host(urls.url(url)));
+    let names: Vec<&str> = first.par_iter().map(name).collect();
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    let mut of_host = vec![NONE; names.len()];
+    let fetched = known.pages.crawled().map(|(_, url)| urls.host(url));
+    for host in fetched.chain(0..names.len() as u32) {
+        let host = host as usize;
+        if of_host[host] == NONE {
+            let next = numbers.len() as u32;
+            of_host[host] = *numbers.entry(names[host]).or_insert(next);
+        }
+    }
+    (of_host, numbers.len())
 }
 
 /// By domain: whether it is established. All are that somebody gave; of the others all but the smallest, of those as small
@@ -161,8 +185,8 @@ mod tests {
             (young, "https://young.test/more"),
             (young, "https://www.old.test/99"),
         ]);
-        let mut domains = Domains::new(&known);
-        let mut vouch = |address: &str| domains.vouch_for(known.urls.get(address).unwrap());
+        let domains = Domains::new(&known);
+        let vouch = |address: &str| domains.vouch_for(known.urls.get(address).unwrap());
         assert!(vouch("https://one.test/"));
         assert!(!vouch("https://two.test/"), "by nobody but a young domain");
         assert!(vouch("https://three.test/"), "by one that is not");
@@ -174,7 +198,7 @@ mod tests {
     fn who_came_without_a_link_was_asked_for() {
         let mut known = crawl(&[]);
         let given = known.urls.insert("https://given.test/", "");
-        let mut domains = Domains::new(&known);
+        let domains = Domains::new(&known);
         assert!(domains.vouch_for(given));
         assert_eq!([0, 1, 2].map(|domain| domains.fetched(domain)), [40, 1, 0]);
     }

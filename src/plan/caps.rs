@@ -11,8 +11,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use prospect_index::page::UrlId;
+use prospect_index::page_store::NONE;
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
+use rayon::iter::Either;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
@@ -83,6 +85,8 @@ pub(crate) struct SoFar<'a> {
     pub(crate) fetched: &'a [UrlId],
     /// What a site is; `None` if that is to be found where a cap needs it.
     pub(crate) site_level: Option<SiteLevel>,
+    /// By URL: the number of its site, if sites of that level were numbered.
+    pub(crate) sites: Option<&'a [u32]>,
     /// What is known of a crawler's queues.
     pub(crate) queues: Option<&'a Queues>,
     /// URLs that a crawler has still to ask for: they take their time first, and their places where caps count them.
@@ -92,7 +96,7 @@ pub(crate) struct SoFar<'a> {
 impl<'a> SoFar<'a> {
     /// Known URLs, none of them fetched.
     pub(crate) fn start(urls: &'a UrlTable) -> Self {
-        Self { urls, fetched: &[], site_level: None, queues: None, in_flight: &[] }
+        Self { urls, fetched: &[], site_level: None, sites: None, queues: None, in_flight: &[] }
     }
 }
 
@@ -205,11 +209,10 @@ impl CapGroups {
         so_far: SoFar<'_>,
         budget: usize,
     ) -> Self {
-        let (mut frontier, mut others) = (Vec::with_capacity(urls.len()), Vec::new());
-        for url in urls {
-            let ids = if url.is_welcome() { &mut frontier } else { &mut others };
-            ids.push(url.url);
-        }
+        let side = |url: &UrlEstimate| {
+            if url.is_welcome() { Either::Left(url.url) } else { Either::Right(url.url) }
+        };
+        let (frontier, others): (Vec<UrlId>, Vec<UrlId>) = urls.par_iter().partition_map(side);
         let again: Vec<UrlId> = again.collect();
         Self::with_others(caps, [&frontier, &others, &again], so_far, budget)
     }
@@ -266,63 +269,57 @@ impl CapGroups {
     /// Makes the groups. Returns how many sites the first of these have, the first two, and all, where a share is set.
     fn number(&mut self, all: [&[UrlId]; 3], so_far: SoFar<'_>, level: SiteLevel) -> [usize; 3] {
         let SoFar { urls, fetched, queues, in_flight, .. } = so_far;
+        // Who has numbered sites need not tell them by their names where nothing else is counted.
+        let is_of_sites = matches!(self.kinds[..], [(Cap::Site | Cap::SiteShare, _)]);
+        let sites = so_far.sites.filter(|_| is_of_sites && so_far.site_level == Some(level));
         let no_queues = Queues::default();
         let queues = queues.unwrap_or(&no_queues);
         let Some(&(smallest, _)) = self.kinds.first() else { return [0; 3] };
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
-        let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
-        // By part: its class.
-        let mut of_part: Vec<Option<u32>> = Vec::new();
-        let mut of_groups: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
+        let mut parts = Parts { urls, sites, directories: directories.then(HashMap::new) };
+        let mut numbered = parts.number(all);
+        let mut numbers = vec![HashMap::new(); self.kinds.len()];
+        let of_lists = (&mut numbered, sites.is_some());
+        let until = self.add_classes(of_lists, (urls, level, queues), &mut numbers);
         self.of_url = vec![0; urls.len()];
-        let share = self.share();
-        let mut sites = [0; 3];
-        for (kind, ids) in all.into_iter().enumerate() {
-            for (&id, part) in ids.iter().zip(parts.of(ids)) {
-                let part = part as usize;
-                if of_part.len() <= part {
-                    of_part.resize(part + 1, None);
-                }
-                let class = *of_part[part].get_or_insert_with(|| {
-                    let groups = self.groups_of(urls.url(id), level, queues, &mut numbers);
-                    *of_groups.entry(groups).or_insert_with_key(|groups| {
-                        self.within.extend(groups);
-                        self.classes.push(Class::default());
-                        self.classes.len() as u32 - 1
-                    })
-                });
+        for (list, (ids, parts)) in all.into_iter().zip(&numbered.parts).enumerate() {
+            for (&id, &part) in ids.iter().zip(parts) {
+                // Places of parts were made classes.
+                let class = numbered.place[part as usize];
                 self.of_url[id.index()] = class;
-                self.classes[class as usize].sizes[kind] += 1;
+                self.classes[class as usize].sizes[list] += 1;
             }
-            let so_far = self.groups.iter().filter(|group| Some(group.kind) == share).count();
-            sites[kind] = so_far;
         }
+        let group_of = |of: &Self, kind: usize, id: UrlId| {
+            if let Some(sites) = sites {
+                let class = numbered.place.get(sites[id.index()] as usize);
+                return class.filter(|class| **class != NONE).map(|&class| of.within(class)[kind]);
+            }
+            let name = of.name(of.kinds[kind].0, level, urls.url(id), queues);
+            numbers[kind].get(&name).copied()
+        };
         for (&id, kind) in
             in_flight.iter().flat_map(|id| (0..self.kinds.len()).map(move |kind| (id, kind)))
         {
-            let cap = self.kinds[kind].0;
-            if cap != Cap::Time && self.in_flight == 0 {
+            if self.kinds[kind].0 != Cap::Time && self.in_flight == 0 {
                 continue;
             }
-            let name = self.name(cap, level, urls.url(id), queues).into_owned();
-            if let Some(&group) = numbers.get(&(kind, name)) {
+            if let Some(group) = group_of(self, kind, id) {
                 self.groups[group as usize].in_flight += 1;
             }
         }
         self.order_classes();
-        let Some(share) = share else { return [0; 3] };
+        let Some(share) = self.share() else { return [0; 3] };
         let mut site_of: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
             // The site of a fetched page may be in the frontier by other hosts only.
-            let site = || level.site(urls.url(id)).into_owned();
-            let find = || numbers.get(&(share, site())).copied();
+            let find = || group_of(self, share, id);
             if let Some(site) = *site_of.entry(part).or_insert_with(find) {
                 self.groups[site as usize].fetched += 1;
             }
         }
-        sites
+        until
     }
 
     /// Where groups do not lie within one another, classes are filled in the order of the names of their groups, whatever
@@ -337,30 +334,85 @@ impl CapGroups {
         self.order = order;
     }
 
-    /// The groups of a URL, the smallest first. Those that are not there yet are made; `numbers` are those that
-    /// are, by kind and name.
-    fn groups_of(
+    /// Makes the groups and classes of the parts of a frontier, whose places among them become their classes; `numbers` of
+    /// groups are by kind, then name, unless parts `are_groups`, of the one kind there is. Gives the same as [`Self::number`].
+    fn add_classes<'u>(
         &mut self,
-        url: &str,
-        level: SiteLevel,
+        (parts, are_groups): (&mut PartsOfLists, bool),
+        (urls, level, queues): (&'u UrlTable, SiteLevel, &'u Queues),
+        numbers: &mut [HashMap<Cow<'u, str>, u32>],
+    ) -> [usize; 3] {
+        let kinds = self.kinds.len();
+        let name = |at: usize| {
+            let (cap, id) = (self.kinds[at % kinds].0, parts.first[at / kinds]);
+            self.name(cap, level, urls.url(id), queues)
+        };
+        let names = (0..kinds * parts.first.len()).into_par_iter();
+        let names: Vec<Cow<'u, str>> = names.map(name).collect();
+        let (mut groups, mut of_groups) = (Vec::new(), HashMap::new());
+        let (share, mut sites) = (self.share(), 0);
+        let (mut classes, mut sites_until) = (Vec::new(), Vec::new());
+        for names in names.chunks(kinds) {
+            let before = self.groups.len();
+            if are_groups {
+                groups.clear();
+                groups.push(before as u32);
+                self.groups.push(self.group(0, &names[0], queues));
+            } else {
+                self.groups_of(names, queues, numbers, &mut groups);
+            }
+            let new = self.groups[before..].iter();
+            sites += new.filter(|group| Some(group.kind) == share).count();
+            sites_until.push(sites);
+            let known = of_groups.get(&groups).copied().filter(|_| !are_groups);
+            let class = known.unwrap_or_else(|| {
+                self.within.extend(&groups);
+                self.classes.push(Class::default());
+                let class = self.classes.len() as u32 - 1;
+                if !are_groups {
+                    of_groups.insert(groups.clone(), class);
+                }
+                class
+            });
+            classes.push(class);
+        }
+        let places = parts.place.iter_mut().filter(|place| **place != NONE);
+        places.for_each(|place| *place = classes[*place as usize]);
+        parts.until.map(|until| until.checked_sub(1).map_or(0, |last| sites_until[last]))
+    }
+
+    /// A group of which nothing is counted yet.
+    fn group(&self, kind: usize, name: &str, queues: &Queues) -> Group {
+        let in_time = self.time.most(self.time.delay_of(name, queues));
+        Group { name: name.to_owned(), kind, fetched: 0, in_time, in_flight: 0 }
+    }
+
+    /// Puts the numbers of the groups of these names, one of each kind, into `groups`. Those that are not there yet are made.
+    fn groups_of<'u>(
+        &mut self,
+        names: &[Cow<'u, str>],
         queues: &Queues,
-        numbers: &mut HashMap<(usize, String), u32>,
-    ) -> Vec<u32> {
-        let mut groups = Vec::with_capacity(self.kinds.len());
-        for (kind, &(cap, _)) in self.kinds.iter().enumerate() {
-            let name = self.name(cap, level, url, queues).into_owned();
-            groups.push(*numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
-                let in_time = self.time.most(self.time.delay_of(name, queues));
-                let name = name.clone();
-                self.groups.push(Group { name, kind, fetched: 0, in_time, in_flight: 0 });
-                self.groups.len() as u32 - 1
+        numbers: &mut [HashMap<Cow<'u, str>, u32>],
+        groups: &mut Vec<u32>,
+    ) {
+        groups.clear();
+        for (kind, (name, numbers)) in names.iter().zip(numbers).enumerate() {
+            groups.push(numbers.get(name).copied().unwrap_or_else(|| {
+                let number = self.groups.len() as u32;
+                self.groups.push(self.group(kind, name, queues));
+                numbers.insert(name.clone(), number);
+                number
             }));
         }
-        groups
+    }
+
+    /// Names of the groups, by number.
+    pub(super) fn names(&self) -> impl IndexedParallelIterator<Item = &str> {
+        self.groups.par_iter().map(|group| group.name.as_str())
     }
 
     /// Numbers of the groups that URLs of a class count for, the smallest first.
-    fn within(&self, class: u32) -> &[u32] {
+    pub(super) fn within(&self, class: u32) -> &[u32] {
         let start = class as usize * self.kinds.len();
         &self.within[start..start + self.kinds.len()]
     }
@@ -475,19 +527,56 @@ impl CapGroups {
     }
 }
 
-/// Hosts, or their first directories, by number.
+/// Hosts, their first directories, or sites, by number.
 struct Parts<'a> {
     urls: &'a UrlTable,
+    /// By URL: its site, where these are looked at.
+    sites: Option<&'a [u32]>,
     /// By hash of a directory: its number; none for hosts.
     directories: Option<HashMap<u128, u32>>,
 }
 
+/// The parts that the URLs of lists lie in.
+struct PartsOfLists {
+    /// By list, by URL: its part.
+    parts: [Vec<u32>; 3],
+    /// The first URL of each part, in the order in which parts come.
+    first: Vec<UrlId>,
+    /// By part: its place among these, or [`NONE`].
+    place: Vec<u32>,
+    /// How many of these come in the lists until each.
+    until: [usize; 3],
+}
+
 impl Parts<'_> {
+    /// The parts of these lists.
+    fn number(&mut self, all: [&[UrlId]; 3]) -> PartsOfLists {
+        let parts = all.map(|ids| self.of(ids));
+        let (mut first, mut place) = (Vec::new(), Vec::new());
+        let until = [0, 1, 2].map(|list| {
+            for (&id, &part) in all[list].iter().zip(&parts[list]) {
+                let part = part as usize;
+                if place.len() <= part {
+                    place.resize(part + 1, NONE);
+                }
+                if place[part] == NONE {
+                    place[part] = first.len() as u32;
+                    first.push(id);
+                }
+            }
+            first.len()
+        });
+        PartsOfLists { parts, first, place, until }
+    }
+
     /// The part that each of these URLs lies in.
     fn of(&mut self, ids: &[UrlId]) -> Vec<u32> {
+        if let Some(sites) = self.sites {
+            return ids.par_iter().map(|id| sites[id.index()]).collect();
+        }
         let urls = self.urls;
         let Some(numbers) = &mut self.directories else {
-            return ids.iter().map(|&id| urls.host(id)).collect();
+            return ids.par_iter().map(|&id| urls.host(id)).collect();
         };
         let site = |&id: &UrlId| SiteLevel::Directory.site(urls.url(id));
         let hashes: Vec<u128> = ids.par_iter().map(|id| xxh3_128(site(id).as_bytes())).collect();
@@ -525,13 +614,11 @@ impl CapCounter<'_> {
         Ok(())
     }
 
-    /// The groups that URLs of a class count for, by number and name, each with the places it has left, from the
-    /// smallest kind of group to the largest.
-    pub(crate) fn left(&self, class: u32) -> impl Iterator<Item = (u32, &str, usize)> {
-        self.groups.within(class).iter().map(|&group| {
-            let at = group as usize;
-            (group, &*self.groups.groups[at].name, self.left[at])
-        })
+    /// The groups that URLs of a class count for, each with the places it has left, from the smallest kind of group to the
+    /// largest.
+    pub(crate) fn left(&self, class: u32) -> impl Iterator<Item = (u32, usize)> {
+        let groups = self.groups.within(class).iter();
+        groups.map(|&group| (group, self.left[group as usize]))
     }
 }
 
@@ -553,6 +640,7 @@ fn size(cap: Cap, site_level: SiteLevel, queue_by: QueueBy) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::features::sites::Sites;
 
     /// URLs taken of a batch of 40 from `sites` sites of 30 URLs each, and what held back the next.
     fn taken(sites: usize, caps: Caps) -> (usize, Option<Cap>) {
@@ -578,6 +666,44 @@ mod tests {
         let both = Caps { per_site: Some(3), ..share(0.1) };
         assert_eq!(taken(FEWEST_SITES, both), (3, Some(Cap::Site)));
         assert_eq!(taken(FEWEST_SITES - 1, both), (3, Some(Cap::Site)));
+    }
+
+    #[test]
+    fn sites_that_are_numbered_count_as_those_that_are_named_do() {
+        for (domains, hosts, directories) in [(80, 1, 1), (3, 30, 1), (2, 2, 40), (2, 2, 2)] {
+            let mut urls = UrlTable::default();
+            for at in 0..1_500 {
+                let (domain, host) = (at * at % domains, at % hosts);
+                let (directory, of) = (at / 7 % directories, format!("h{host}.d{domain}.test"));
+                urls.insert(&format!("https://{of}/{directory}/{at}"), "");
+            }
+            let mut sites = Sites::default();
+            sites.update(&urls);
+            let numbers = sites.of_urls();
+            let ids: Vec<UrlId> = urls.ids().collect();
+            let (fetched, ids) = ids.split_at(300);
+            let (in_flight, ids) = ids.split_at(50);
+            let named =
+                SoFar { fetched, in_flight, site_level: sites.level(), ..SoFar::start(&urls) };
+            let numbered = SoFar { sites: Some(&numbers), ..named };
+            let lists = [&ids[..400], &ids[400..900], fetched];
+            for caps in [
+                TWENTIETH,
+                Caps { count_in_flight: true, ..TWENTIETH },
+                Caps { per_host: Some(3), ..TWENTIETH },
+                Caps { per_site: Some(5), site_share: None, ..TWENTIETH },
+            ] {
+                for budget in [40, 1_000] {
+                    let [by_name, by_number] = [named, numbered].map(|so_far| {
+                        let groups = CapGroups::with_others(caps, lists, so_far, budget);
+                        let mut counter = groups.counter(budget);
+                        let taken = lists.concat().into_iter().map(|id| counter.take(id));
+                        (taken.collect::<Vec<_>>(), groups.class_count())
+                    });
+                    assert_eq!(by_name, by_number, "{caps:?} {budget}");
+                }
+            }
+        }
     }
 
     /// 30 sites of one URL each, then two of 90, named a and b.

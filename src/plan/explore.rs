@@ -15,8 +15,6 @@
 //! but those of a domain, a host and a site side by side; a group whose chances sum up to no more
 //! than a whole number of places is then never hit more often, and no draw has to be taken back.
 
-use std::collections::HashMap;
-
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
@@ -29,8 +27,10 @@ use super::caps::CapCounter;
 pub(crate) const EXPLORE: f64 = 0.02;
 /// Share of the draws that come from the near pool.
 const NEAR_SHARE: f64 = 0.75;
-/// Halvings of the interval in which the common factor lies.
-const HALVINGS: u32 = 60;
+/// Steps towards the common factor, at most.
+const STEPS: u32 = 100;
+/// Draws that are as good as none.
+const NOTHING: f64 = 1e-10;
 
 /// Where a pick comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -130,7 +130,7 @@ impl Draw {
 }
 
 /// Draws so many members, fewer if caps do not leave as many. The counter knows what is taken. Costs two passes over the
-/// members, in any order behind the near pool.
+/// members, in any order behind the near pool, and the URLs of the classes that are drawn from.
 pub(super) fn draw(
     members: &DrawMembers<'_>,
     draws: Draws,
@@ -138,13 +138,13 @@ pub(super) fn draw(
     urls: &UrlTable,
     counter: &CapCounter<'_>,
 ) -> Draw {
-    let key = |&url: &UrlId| xxh3_64_with_seed(urls.url(url).as_bytes(), seed);
-    let keys: Vec<u64> = members.urls.par_iter().map(key).collect();
-    let groups = Groups::new(members.urls, counter, seed);
+    let groups = Groups::new(members, counter, seed);
     let chances = groups.chances(members, draws);
     // A number in [0, 1) with the bits that a double has.
     let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
-    let mut drawn = Comb { groups: &groups, keys: &keys, chances: &chances }.hit(start);
+    let address = |member: usize| urls.url(members.urls[member]).as_bytes();
+    let key = |member| xxh3_64_with_seed(address(member), seed);
+    let mut drawn = Comb { groups: &groups, chances: &chances, key }.hit(start);
     drawn.sort_unstable();
     // Of groups that do not lie within one another one may have been drawn from once too often.
     let mut counter = counter.clone();
@@ -167,103 +167,102 @@ impl Chances {
     fn of(&self, member: usize, class: u32) -> f64 {
         match member {
             0 => self.first,
-            _ => self.of_class[class as usize][usize::from(member >= self.near)],
+            _ => self.of_class[class as usize][self.pool(member)],
         }
+    }
+
+    /// Sum of the chances of so many members of a class in each pool, beside the first.
+    fn sum(&self, class: u32, [near, far]: [u32; 2]) -> f64 {
+        let [of_near, of_far] = self.of_class[class as usize];
+        f64::from(near) * of_near + f64::from(far) * of_far
+    }
+
+    /// Which of the two pools a member is in.
+    fn pool(&self, member: usize) -> usize {
+        usize::from(member >= self.near)
     }
 }
 
-/// Members of a bucket, about: enough that there are few buckets, few enough that one is soon put in order.
-const BUCKET: usize = 32;
-
-/// The comb, and what it is dropped on: members by group, and within a group by their keys. Only buckets that a tooth hits are
-/// put in order, so that the whole never is.
-struct Comb<'a> {
+/// The comb, and what it is dropped on: members by class of groups, and within a class by their keys. Keys are asked for in
+/// classes that a tooth hits, and halves of these are parted by them as long as one hits, so that the whole is never put in
+/// order.
+struct Comb<'a, K> {
     groups: &'a Groups,
-    keys: &'a [u64],
     chances: &'a Chances,
+    /// Key of a member.
+    key: K,
 }
 
-impl Comb<'_> {
+/// Members that stand side by side, and are hit.
+#[derive(Clone, Copy)]
+struct Hit {
+    /// Sum of the chances before them.
+    sum: f64,
+    /// Teeth before them.
+    teeth: f64,
+    /// Teeth before those behind them.
+    passed: f64,
+}
+
+/// Lays members end to end whose chances sum up to this, and tells if a tooth hits them.
+fn lay((sum, teeth): &mut (f64, f64), chances: f64) -> Option<Hit> {
+    let before = (*sum, *teeth);
+    *sum += chances;
+    // Sums that should be whole fall a hair short in binary.
+    *teeth = (*sum + 1e-9).floor().max(*teeth);
+    (*teeth > before.1).then_some(Hit { sum: before.0, teeth: before.1, passed: *teeth })
+}
+
+impl<K: Fn(usize) -> u64 + Sync> Comb<'_, K> {
     /// Members that teeth hit, the first of which lies so far before the whole number.
     fn hit(&self, start: f64) -> Vec<usize> {
-        if self.keys.is_empty() {
-            return Vec::new();
-        }
-        let first_bucket = self.first_buckets();
-        let bucket = |member: usize| self.bucket(&first_bucket, member);
-        let count = first_bucket.last().map_or(0, |&(first, bits)| (first + (1 << bits)) as usize);
-        // By bucket: members of the near pool and of the far one but for the first member, and their class.
-        let mut sizes = vec![([0_u32; 2], 0_u32); count];
-        for member in 0..self.keys.len() {
-            let (size, class) = &mut sizes[bucket(member)];
-            *class = self.groups.of[member];
-            if member > 0 {
-                size[usize::from(member >= self.chances.near)] += 1;
-            }
-        }
-        let (mut sum, mut teeth) = (start, 0.0);
-        let first = bucket(0);
-        // Buckets that are hit: the sum before each, and the teeth before and behind it.
-        let (mut hit, mut is_hit) = (Vec::new(), vec![false; count]);
-        for (at, &([near, far], class)) in sizes.iter().enumerate() {
-            let [of_near, of_far] = self.chances.of_class[class as usize];
-            let own = if first == at { self.chances.first } else { 0.0 };
-            let behind = sum + f64::from(near) * of_near + f64::from(far) * of_far + own;
-            // Sums that should be whole fall a hair short in binary.
-            let passed = (behind + 1e-9).floor();
-            if passed > teeth {
-                hit.push((sum, teeth, passed));
-                is_hit[at] = true;
-            }
-            (sum, teeth) = (behind, passed);
-        }
-        let with_bucket = |member| (bucket(member), self.keys[member], member);
-        let all = (0..self.keys.len()).into_par_iter().map(with_bucket);
-        let mut members: Vec<(usize, u64, usize)> = all.filter(|(at, ..)| is_hit[*at]).collect();
-        members.sort_unstable();
-        let buckets = members.chunk_by(|a, b| a.0 == b.0).zip(hit);
-        buckets.flat_map(|(members, hit)| self.hit_within(members, hit)).collect()
-    }
-
-    /// Members of a bucket that teeth hit: the sum before it, and the teeth before and behind it.
-    fn hit_within(
-        &self,
-        members: &[(usize, u64, usize)],
-        (mut sum, mut teeth, behind): (f64, f64, f64),
-    ) -> Vec<usize> {
-        let mut hit = Vec::new();
-        for (left, &(.., member)) in (0..members.len()).rev().zip(members) {
-            sum += self.chances.of(member, self.groups.of[member]);
-            // Sums of a bucket at once and one by one may differ by a hair.
-            let passed = if left == 0 { behind } else { (sum + 1e-9).floor().min(behind) };
-            if passed > teeth {
-                hit.push(member);
-            }
-            teeth = passed;
-        }
-        hit
-    }
-
-    /// By class: its first bucket, and how many bits of a key tell its buckets apart.
-    fn first_buckets(&self) -> Vec<(u32, u32)> {
-        let mut sizes = vec![0_usize; self.groups.count];
-        for &class in &self.groups.of {
-            sizes[class as usize] += 1;
-        }
-        let mut next = 0;
-        let buckets = sizes.into_iter().map(|size| {
-            let (first, bits) = (next, (size / BUCKET).max(1).ilog2());
-            next += 1 << bits;
-            (first, bits)
+        let Groups { of, sizes, .. } = self.groups;
+        let Some(&of_first) = of.first() else { return Vec::new() };
+        let mut at = (start, 0.0);
+        let classes = (0..).zip(sizes).map(|(class, &sizes)| {
+            let first = if class == of_first { self.chances.first } else { 0.0 };
+            lay(&mut at, first + self.chances.sum(class, sizes))
         });
-        buckets.collect()
+        let hit: Vec<Option<Hit>> = classes.collect();
+        let members =
+            of.par_iter().enumerate().filter(|(_, class)| hit[**class as usize].is_some());
+        let keyed = members.map(|(member, &class)| (class, (self.key)(member), member));
+        let mut keyed: Vec<(u32, u64, usize)> = keyed.collect();
+        keyed.par_sort_unstable_by_key(|(class, ..)| *class);
+        let mut found = Vec::new();
+        let classes = keyed.chunk_by_mut(|a, b| a.0 == b.0);
+        for (members, hit) in classes.zip(hit.into_iter().flatten()) {
+            self.hit_within(members, hit, &mut found);
+        }
+        found
     }
 
-    /// The bucket of a member.
-    fn bucket(&self, first: &[(u32, u32)], member: usize) -> usize {
-        let (first, bits) = first[self.groups.of[member] as usize];
-        let within = self.keys[member].checked_shr(64 - bits).unwrap_or(0);
-        first as usize + within as usize
+    /// The same of members of one class.
+    fn hit_within(&self, members: &mut [(u32, u64, usize)], hit: Hit, found: &mut Vec<usize>) {
+        if let [(.., member)] = members {
+            found.push(*member);
+            return;
+        }
+        let middle = members.len() / 2;
+        members.select_nth_unstable(middle);
+        let (left, right) = members.split_at_mut(middle);
+        let (mut sizes, mut first) = ([0; 2], 0.0);
+        for (.., member) in &*left {
+            match *member {
+                0 => first = self.chances.first,
+                member => sizes[self.chances.pool(member)] += 1,
+            }
+        }
+        let mut at = (hit.sum, hit.teeth);
+        let hit_left = lay(&mut at, first + self.chances.sum(left[0].0, sizes));
+        // Sums of all at once and of halves may differ by a hair.
+        let teeth = at.1.min(hit.passed);
+        if hit_left.is_some() && teeth > hit.teeth {
+            self.hit_within(left, Hit { passed: teeth, ..hit }, found);
+        }
+        if hit.passed > teeth {
+            self.hit_within(right, Hit { sum: at.0, teeth, ..hit }, found);
+        }
     }
 }
 
@@ -272,8 +271,8 @@ impl Comb<'_> {
 struct Groups {
     /// By member: its class.
     of: Vec<u32>,
-    /// How many classes there are.
-    count: usize,
+    /// By class: members of the near pool and of the far one, beside the first.
+    sizes: Vec<[u32; 2]>,
     /// Kinds of groups, the smallest first.
     levels: Vec<Level>,
 }
@@ -302,38 +301,81 @@ impl Class {
     }
 }
 
-/// What classes are put in order by: numbers drawn for the names of the groups of one, the largest group first.
-fn drawn_for(counter: &CapCounter<'_>, class: u32, seed: u64) -> Vec<u64> {
-    let names = counter.left(class).map(|(_, name, _)| name);
-    let mut drawn: Vec<u64> = names.map(|name| xxh3_64_with_seed(name.as_bytes(), seed)).collect();
-    drawn.reverse();
-    drawn
+/// Where a rising function is 0, between a number at which it is below and one at which it is above; that one, if it is below
+/// there, too. By secants of which an end that stays twice counts half (the Illinois method: Dowell and Jarratt, "A modified
+/// regula falsi method", 1971).
+fn root(of: impl Fn(f64) -> f64, least: f64, most: f64) -> f64 {
+    let (mut low, mut below) = (least, of(least));
+    if below >= -NOTHING {
+        return low;
+    }
+    let (mut high, mut above) = (2.0 * low.max(f64::MIN_POSITIVE), 0.0);
+    while above <= 0.0 {
+        high = high.min(most);
+        above = of(high);
+        if above.abs() <= NOTHING || high == most && above < 0.0 {
+            return high;
+        }
+        if above < 0.0 {
+            (low, below, high) = (high, above, 2.0 * high);
+        }
+    }
+    let mut moved = 0.0;
+    for _ in 0..STEPS {
+        let middle = low + (high - low) * below / (below - above);
+        let found = of(middle);
+        if found.abs() <= NOTHING || middle <= low || middle >= high {
+            return middle;
+        }
+        // Whether the same end moves as before.
+        let stays = if found * moved > 0.0 { 0.5 } else { 1.0 };
+        moved = found;
+        if found < 0.0 {
+            (low, below, above) = (middle, found, stays * above);
+        } else {
+            (high, above, below) = (middle, found, stays * below);
+        }
+    }
+    low
 }
 
 impl Groups {
     /// Of members.
-    fn new(members: &[UrlId], counter: &CapCounter<'_>, seed: u64) -> Self {
+    fn new(members: &DrawMembers<'_>, counter: &CapCounter<'_>, seed: u64) -> Self {
         let count = counter.groups.class_count();
+        // By group: a number drawn for its name. Classes are in the order of these, that of the largest group first.
+        let drawn = counter.groups.names().map(|name| xxh3_64_with_seed(name.as_bytes(), seed));
+        let drawn: Vec<u64> = drawn.collect();
+        let drawn_for = |&class: &u32| {
+            let groups = counter.groups.within(class).iter().rev();
+            groups.map(|&group| drawn[group as usize])
+        };
         let mut classes: Vec<u32> = (0..count).collect();
-        classes.sort_by_cached_key(|&class| drawn_for(counter, class, seed));
+        classes.par_sort_by(|a, b| drawn_for(a).cmp(drawn_for(b)));
         let mut levels: Vec<Level> = Vec::new();
-        let mut numbers = HashMap::new();
+        let mut numbers = vec![u32::MAX; drawn.len()];
         let mut place = vec![0_u32; count as usize];
         for (at, &class) in (0..).zip(&classes) {
             place[class as usize] = at;
-            for (at, (group, _, left)) in counter.left(class).enumerate() {
+            for (at, (group, left)) in counter.left(class).enumerate() {
                 if levels.len() == at {
                     levels.push(Level::default());
                 }
-                let level = &mut levels[at];
-                level.of.push(*numbers.entry(group).or_insert_with(|| {
+                let (level, number) = (&mut levels[at], &mut numbers[group as usize]);
+                if *number == u32::MAX {
+                    *number = level.left.len() as u32;
                     level.left.push(left as f64);
-                    level.left.len() as u32 - 1
-                }));
+                }
+                level.of.push(*number);
             }
         }
-        let of = members.iter().map(|&url| place[counter.groups.class(url) as usize]).collect();
-        Self { of, count: count as usize, levels }
+        let class = |&url: &UrlId| place[counter.groups.class(url) as usize];
+        let of: Vec<u32> = members.urls.par_iter().map(class).collect();
+        let mut sizes = vec![[0; 2]; count as usize];
+        for (member, &class) in of.iter().enumerate().skip(1) {
+            sizes[class as usize][usize::from(member >= members.near)] += 1;
+        }
+        Self { of, sizes, levels }
     }
 
     /// The chances in proportion to the weights, but for what caps and certainty hold down, that sum
@@ -342,21 +384,11 @@ impl Groups {
         let classes = self.classes(members, draws);
         let some = classes.iter().filter(|class| class.members > 0.0);
         let lightest = some.map(|class| class.weight).fold(f64::INFINITY, f64::min);
-        let (mut low, mut high) = (0.0, 1.0 / lightest);
-        let sum = |factor: f64| self.expected_draws(&classes, factor);
-        if sum(high) <= draws.count as f64 {
-            low = high;
-        } else {
-            for _ in 0..HALVINGS {
-                let middle = f64::midpoint(low, high);
-                if sum(middle) > draws.count as f64 {
-                    high = middle;
-                } else {
-                    low = middle;
-                }
-            }
-        }
-        let scaled = self.scaled(&classes, low);
+        let beyond = |factor| self.expected_draws(&classes, factor) - draws.count as f64;
+        // Weights sum up to 1, of which caps and certainty only take away.
+        let least = (draws.count as f64 - draws.first).min(1.0 / lightest);
+        let factor = root(beyond, least, 1.0 / lightest);
+        let scaled = self.scaled(&classes, factor);
         let first = scaled.first().copied().unwrap_or(0.0);
         let of_class = scaled[scaled.len().min(1)..].chunks_exact(2).map(|pair| [pair[0], pair[1]]);
         Chances { first, of_class: of_class.collect(), near: members.near }
@@ -371,15 +403,15 @@ impl Groups {
     /// The first member by itself, if there is one; then by class the other members of the near pool and those of the far one.
     fn classes(&self, members: &DrawMembers<'_>, draws: Draws) -> Vec<Class> {
         let [near, far] = members.weights();
-        let Some((&first, others)) = self.of.split_first() else { return Vec::new() };
+        let Some(&first) = self.of.first() else { return Vec::new() };
         let weight = if members.near == 0 { far } else { near };
         let of_first =
             Class { first: draws.first, members: 1.0, ..Class::empty(weight, first as usize) };
-        let of_group = |group| [Class::empty(near, group), Class::empty(far, group)];
         let mut classes = vec![of_first];
-        classes.extend((0..self.count).flat_map(of_group));
-        for (at, &group) in (1..).zip(others) {
-            classes[1 + 2 * group as usize + usize::from(at >= members.near)].members += 1.0;
+        for (class, sizes) in self.sizes.iter().enumerate() {
+            let of_pool =
+                |(weight, size)| Class { members: f64::from(size), ..Class::empty(weight, class) };
+            classes.extend([near, far].into_iter().zip(*sizes).map(of_pool));
         }
         classes
     }
@@ -408,6 +440,9 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::super::caps::{CapGroups, Caps, SoFar};
     use super::*;
 
@@ -507,6 +542,33 @@ mod tests {
         assert_eq!(split(20, 70), (20, 0));
         assert_eq!(split(90, 10), (10, 60));
         assert_eq!(split(20, 0), (0, 20));
+    }
+
+    #[test]
+    fn chances_that_caps_hold_down_add_up_to_the_draws() {
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        for trial in 0..200 {
+            let (hosts, urls) = (random.random_range(1..30), random.random_range(1..400));
+            let mut table = UrlTable::default();
+            let ids: Vec<UrlId> = (0..urls)
+                .map(|at| {
+                    let host = random.random_range(0..hosts);
+                    table.insert(&format!("https://h{host}.d{}.test/{at}", host % 4), "")
+                })
+                .collect();
+            let (per_host, per_domain) = (random.random_range(1..9), random.random_range(1..30));
+            let caps =
+                Caps { per_host: Some(per_host), per_domain: Some(per_domain), ..Caps::default() };
+            let groups = CapGroups::new(caps, &ids, SoFar::start(&table));
+            let counter = groups.counter(usize::MAX);
+            let members = DrawMembers { urls: &ids, near: random.random_range(0..=urls) };
+            let draws = Draws::of(1.0, random.random_range(1..60));
+            let most = groups.most_urls().min(draws.count) as f64;
+            let drawn = draw(&members, draws, trial, &table, &counter);
+            let sum: f64 = (0..urls).map(|member| drawn.chance(member)).sum();
+            assert!((sum - most).abs() < 1e-6, "{sum} of {most}");
+            assert!(drawn.drawn.len() as f64 >= most - 1.0);
+        }
     }
 
     #[test]

@@ -202,10 +202,10 @@ pub(crate) fn choose_among(
     );
     let selection = SelectionSettings { seed, ..settings.selection };
     let fetched: Vec<UrlId> = scored.fetched().collect();
-    let site_level = scored.site_level();
+    let (site_level, sites) = (scored.site_level(), scored.sites());
     let queues = Some(&settings.queues);
     let (urls, in_flight) = (input.urls, input.in_flight);
-    let so_far = SoFar { urls, fetched: &fetched, site_level, queues, in_flight };
+    let so_far = SoFar { urls, fetched: &fetched, site_level, sites, queues, in_flight };
     if settings.estimate.objective == Objective::Served {
         let demand = served_gain::Demand { counted: &counted, factors: &factors };
         let input = served_gain::ServedInput { scored, served: input.served };

@@ -168,8 +168,9 @@ impl<'a> Budgets<'a> {
 
 fn so_far<'a>(answer: &'a Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> SoFar<'a> {
     let queues = Some(&answer.settings.queues);
-    let (site_level, in_flight) = (answer.scored.site_level(), &answer.in_flight);
-    SoFar { urls, fetched, site_level, queues, in_flight }
+    let (scored, in_flight) = (&answer.scored, &answer.in_flight);
+    let (site_level, sites) = (scored.site_level(), scored.sites());
+    SoFar { urls, fetched, site_level, sites, queues, in_flight }
 }
 
 impl<'a> Under<'a> {

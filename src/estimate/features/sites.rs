@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
@@ -15,7 +16,7 @@ pub(crate) struct Sites {
     choice: LevelChoice,
     /// The level of `of_url`.
     level: Option<SiteLevel>,
-    of_url: Vec<u32>,
+    of_url: Arc<Vec<u32>>,
     numbers: HashMap<String, u32>,
 }
 
@@ -56,15 +57,16 @@ impl Sites {
         let level = self.choice.update(urls);
         if self.level != Some(level) {
             self.level = Some(level);
-            self.of_url.clear();
+            self.of_url = Arc::default();
             self.numbers.clear();
         }
-        let ids: Vec<UrlId> = urls.ids().skip(self.of_url.len()).collect();
+        let of_url = Arc::make_mut(&mut self.of_url);
+        let ids: Vec<UrlId> = urls.ids().skip(of_url.len()).collect();
         let names: Vec<Cow<'_, str>> = ids.par_iter().map(|&id| level.site(urls.url(id))).collect();
         for name in names {
             let next = self.numbers.len() as u32;
             let known = self.numbers.get(name.as_ref()).copied();
-            self.of_url.push(known.unwrap_or(next));
+            of_url.push(known.unwrap_or(next));
             if known.is_none() {
                 self.numbers.insert(name.into_owned(), next);
             }
@@ -79,6 +81,11 @@ impl Sites {
     /// Number of the site of a URL.
     pub(crate) fn of(&self, url: UrlId) -> u32 {
         self.of_url[url.index()]
+    }
+
+    /// By URL: the number of its site.
+    pub(crate) fn of_urls(&self) -> Arc<Vec<u32>> {
+        Arc::clone(&self.of_url)
     }
 
     /// Sites.
