@@ -233,7 +233,7 @@ impl KeptPairs {
             let estimated = urls.par_iter().map(of_url).collect();
             self.take_in(estimated, &mut changes);
         }
-        self.change(changes, model);
+        self.change(&changes, model);
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
         self.links = known.links.links_from(0).count();
@@ -431,7 +431,7 @@ impl KeptPairs {
     }
 
     /// Puts pairs, by URL, in the place of what was there.
-    fn change(&mut self, changes: Vec<Change>, model: &ScoreModel) {
+    fn change(&mut self, changes: &[Change], model: &ScoreModel) {
         let by_url = Arc::make_mut(&mut self.by_url);
         let mut rows = Vec::new();
         for of_url in changes.chunk_by(|a, b| a.0 == b.0) {

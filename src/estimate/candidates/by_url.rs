@@ -104,8 +104,7 @@ impl QueriesByUrl {
         }
         let may = |at: &QueryId| {
             let had = had[at.index()];
-            let is_one = had & (had - 1) == 0;
-            if is_one && had & self.alone[at.index()] == 0 {
+            if had.is_power_of_two() && had & self.alone[at.index()] == 0 {
                 return false;
             }
             let most = query(*at).words.matching.most_of(had);

@@ -226,7 +226,7 @@ impl Forest {
         let is_same = |(thresholds, (&value, &reached)): (&[f32], (&f32, &u8))| {
             let at = usize::from(reached);
             let around = thresholds.get(at..at + 2);
-            around.is_some_and(|around| (at == 0 || value >= around[0]) && !(value >= around[1]))
+            around.is_some_and(|around| (at == 0 || value >= around[0]) && value < around[1])
         };
         if of_feature().zip(row.iter().zip(&*reached)).all(is_same) {
             return false;
@@ -284,7 +284,9 @@ mod tests {
             }
             assert!(passed > 0 && (passed < 300 || step > 0.001), "{passed} of 3,000 by {step}");
         }
-        assert!(!forest.passed(&[f32::NAN; 2], &mut [0; 2]), "what is no number reaches nothing");
+        let mut reached = [1; 2];
+        assert!(forest.passed(&[f32::NAN; 2], &mut reached));
+        assert_eq!(reached, [0; 2], "what is no number reaches nothing");
         for (first, second) in [(None, Some(&models[1])), (Some(&models[0]), None), (None, None)] {
             let (some, mut reached) = (Forest::of([first, second], 2), [u8::MAX; 2]);
             assert!(some.passed(&[0.3, f32::INFINITY], &mut reached));

@@ -150,7 +150,9 @@ impl ScoreModel {
             let served = served.iter().filter(|&&served| served > score).count() as f64;
             let is_more =
                 bins.iter_mut().fold(served, |sum, bin| sum + bin.above(score)) > k as f64;
-            bins.iter_mut().for_each(|bin| bin.narrow(is_more));
+            for bin in &mut bins {
+                bin.narrow(is_more);
+            }
             is_more
         };
         let (mut low, mut high) = (0.0, highest);
