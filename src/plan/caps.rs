@@ -11,7 +11,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use prospect_index::page::UrlId;
-use prospect_index::page_store::NONE;
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::iter::Either;
@@ -278,10 +277,8 @@ impl CapGroups {
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, sites, directories: directories.then(HashMap::new) };
-        let mut numbered = parts.number(all);
-        let mut numbers = vec![HashMap::new(); self.kinds.len()];
-        let of_lists = (&mut numbered, sites.is_some());
-        let until = self.add_classes(of_lists, (urls, level, queues), &mut numbers);
+        let mut numbered = parts.number(all, (level, queues), self.kinds.len());
+        let until = self.add_classes(&mut numbered);
         self.of_url = vec![0; urls.len()];
         for (list, (ids, parts)) in all.into_iter().zip(&numbered.parts).enumerate() {
             for (&id, &part) in ids.iter().zip(parts) {
@@ -291,21 +288,13 @@ impl CapGroups {
                 self.classes[class as usize].sizes[list] += 1;
             }
         }
-        let group_of = |of: &Self, kind: usize, id: UrlId| {
-            if let Some(sites) = sites {
-                let class = numbered.place.get(sites[id.index()] as usize);
-                return class.filter(|class| **class != NONE).map(|&class| of.within(class)[kind]);
-            }
-            let name = of.name(of.kinds[kind].0, level, urls.url(id), queues);
-            numbers[kind].get(&name).copied()
-        };
         for (&id, kind) in
             in_flight.iter().flat_map(|id| (0..self.kinds.len()).map(move |kind| (id, kind)))
         {
             if self.kinds[kind].0 != Cap::Time && self.in_flight == 0 {
                 continue;
             }
-            if let Some(group) = group_of(self, kind, id) {
+            if let Some(group) = self.group_of(&numbered, kind, id) {
                 self.groups[group as usize].in_flight += 1;
             }
         }
@@ -314,7 +303,7 @@ impl CapGroups {
         let mut site_of: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
             // The site of a fetched page may be in the frontier by other hosts only.
-            let find = || group_of(self, share, id);
+            let find = || self.group_of(&numbered, share, id);
             if let Some(site) = *site_of.entry(part).or_insert_with(find) {
                 self.groups[site as usize].fetched += 1;
             }
@@ -334,51 +323,52 @@ impl CapGroups {
         self.order = order;
     }
 
-    /// Makes the groups and classes of the parts of a frontier, whose places among them become their classes; `numbers` of
-    /// groups are by kind, then name, unless parts `are_groups`, of the one kind there is. Gives the same as [`Self::number`].
-    fn add_classes<'u>(
-        &mut self,
-        (parts, are_groups): (&mut PartsOfLists, bool),
-        (urls, level, queues): (&'u UrlTable, SiteLevel, &'u Queues),
-        numbers: &mut [HashMap<Cow<'u, str>, u32>],
-    ) -> [usize; 3] {
+    /// Makes the groups and classes of the parts of a frontier, whose places among them become their classes. Gives the same
+    /// as [`Self::number`].
+    fn add_classes(&mut self, parts: &mut PartsOfLists<'_>) -> [usize; 3] {
         let kinds = self.kinds.len();
-        let name = |at: usize| {
-            let (cap, id) = (self.kinds[at % kinds].0, parts.first[at / kinds]);
-            self.name(cap, level, urls.url(id), queues)
-        };
-        let names = (0..kinds * parts.first.len()).into_par_iter();
-        let names: Vec<Cow<'u, str>> = names.map(name).collect();
+        let of_kinds = parts.first.par_iter().flat_map_iter(|id| std::iter::repeat_n(id, kinds));
+        let of_kinds: Vec<UrlId> = of_kinds.copied().collect();
+        let name = |(at, &id): (usize, &UrlId)| self.name_in(parts, at % kinds, id);
+        let names: Vec<Cow<'_, str>> = of_kinds.par_iter().enumerate().map(name).collect();
         let (mut groups, mut of_groups) = (Vec::new(), HashMap::new());
         let (share, mut sites) = (self.share(), 0);
         let (mut classes, mut sites_until) = (Vec::new(), Vec::new());
         for names in names.chunks(kinds) {
             let before = self.groups.len();
-            if are_groups {
-                groups.clear();
-                groups.push(before as u32);
-                self.groups.push(self.group(0, &names[0], queues));
-            } else {
-                self.groups_of(names, queues, numbers, &mut groups);
-            }
+            self.groups_of(names, parts, &mut groups);
             let new = self.groups[before..].iter();
             sites += new.filter(|group| Some(group.kind) == share).count();
             sites_until.push(sites);
-            let known = of_groups.get(&groups).copied().filter(|_| !are_groups);
-            let class = known.unwrap_or_else(|| {
+            // Of sites each is a class.
+            let known = if parts.sites.is_some() { None } else { of_groups.get(&groups).copied() };
+            let class = known.unwrap_or(self.classes.len() as u32);
+            classes.push(class);
+            if known.is_none() {
                 self.within.extend(&groups);
                 self.classes.push(Class::default());
-                let class = self.classes.len() as u32 - 1;
-                if !are_groups {
+                if parts.sites.is_none() {
                     of_groups.insert(groups.clone(), class);
                 }
-                class
-            });
-            classes.push(class);
+            }
         }
         let places = parts.place.iter_mut().filter(|place| **place != NONE);
         places.for_each(|place| *place = classes[*place as usize]);
         parts.until.map(|until| until.checked_sub(1).map_or(0, |last| sites_until[last]))
+    }
+
+    /// The name of the group of a URL of a kind.
+    fn name_in<'u>(&self, parts: &PartsOfLists<'u>, kind: usize, id: UrlId) -> Cow<'u, str> {
+        self.name(self.kinds[kind].0, parts.level, parts.urls.url(id), parts.queues)
+    }
+
+    /// The group of a kind that a URL is in, if one of the lists is; their places were made classes.
+    fn group_of(&self, parts: &PartsOfLists<'_>, kind: usize, id: UrlId) -> Option<u32> {
+        if let Some(sites) = parts.sites {
+            let class = parts.place.get(sites[id.index()] as usize).filter(|class| **class != NONE);
+            return class.map(|&class| self.within(class)[kind]);
+        }
+        parts.numbers[kind].get(&self.name_in(parts, kind, id)).copied()
     }
 
     /// A group of which nothing is counted yet.
@@ -391,18 +381,21 @@ impl CapGroups {
     fn groups_of<'u>(
         &mut self,
         names: &[Cow<'u, str>],
-        queues: &Queues,
-        numbers: &mut [HashMap<Cow<'u, str>, u32>],
+        parts: &mut PartsOfLists<'u>,
         groups: &mut Vec<u32>,
     ) {
         groups.clear();
-        for (kind, (name, numbers)) in names.iter().zip(numbers).enumerate() {
-            groups.push(numbers.get(name).copied().unwrap_or_else(|| {
-                let number = self.groups.len() as u32;
-                self.groups.push(self.group(kind, name, queues));
-                numbers.insert(name.clone(), number);
-                number
-            }));
+        for (kind, (name, numbers)) in names.iter().zip(&mut parts.numbers).enumerate() {
+            // Sites were numbered, and each comes once.
+            let known = if parts.sites.is_some() { None } else { numbers.get(name).copied() };
+            let number = known.unwrap_or(self.groups.len() as u32);
+            groups.push(number);
+            if known.is_none() {
+                self.groups.push(self.group(kind, name, parts.queues));
+                if parts.sites.is_none() {
+                    numbers.insert(name.clone(), number);
+                }
+            }
         }
     }
 
@@ -536,8 +529,16 @@ struct Parts<'a> {
     directories: Option<HashMap<u128, u32>>,
 }
 
-/// The parts that the URLs of lists lie in.
-struct PartsOfLists {
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// The parts that the URLs of lists lie in, and the groups that these are in.
+struct PartsOfLists<'a> {
+    urls: &'a UrlTable,
+    level: SiteLevel,
+    queues: &'a Queues,
+    /// By URL: its site, where these are the parts, and the groups.
+    sites: Option<&'a [u32]>,
     /// By list, by URL: its part.
     parts: [Vec<u32>; 3],
     /// The first URL of each part, in the order in which parts come.
@@ -546,11 +547,18 @@ struct PartsOfLists {
     place: Vec<u32>,
     /// How many of these come in the lists until each.
     until: [usize; 3],
+    /// By kind: groups by name, where parts are no sites.
+    numbers: Vec<HashMap<Cow<'a, str>, u32>>,
 }
 
-impl Parts<'_> {
-    /// The parts of these lists.
-    fn number(&mut self, all: [&[UrlId]; 3]) -> PartsOfLists {
+impl<'a> Parts<'a> {
+    /// The parts of these lists, for so many `kinds` of groups.
+    fn number(
+        &mut self,
+        all: [&[UrlId]; 3],
+        (level, queues): (SiteLevel, &'a Queues),
+        kinds: usize,
+    ) -> PartsOfLists<'a> {
         let parts = all.map(|ids| self.of(ids));
         let (mut first, mut place) = (Vec::new(), Vec::new());
         let until = [0, 1, 2].map(|list| {
@@ -566,7 +574,8 @@ impl Parts<'_> {
             }
             first.len()
         });
-        PartsOfLists { parts, first, place, until }
+        let (urls, sites, numbers) = (self.urls, self.sites, vec![HashMap::new(); kinds]);
+        PartsOfLists { urls, level, queues, sites, parts, first, place, until, numbers }
     }
 
     /// The part that each of these URLs lies in.

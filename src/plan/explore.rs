@@ -346,10 +346,8 @@ impl Groups {
         // By group: a number drawn for its name. Classes are in the order of these, that of the largest group first.
         let drawn = counter.groups.names().map(|name| xxh3_64_with_seed(name.as_bytes(), seed));
         let drawn: Vec<u64> = drawn.collect();
-        let drawn_for = |&class: &u32| {
-            let groups = counter.groups.within(class).iter().rev();
-            groups.map(|&group| drawn[group as usize])
-        };
+        let within = |class: &u32| counter.groups.within(*class).iter().rev();
+        let drawn_for = |class: &u32| within(class).map(|&group| drawn[group as usize]);
         let mut classes: Vec<u32> = (0..count).collect();
         classes.par_sort_by(|a, b| drawn_for(a).cmp(drawn_for(b)));
         let mut levels: Vec<Level> = Vec::new();

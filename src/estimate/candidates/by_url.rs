@@ -102,17 +102,18 @@ impl QueriesByUrl {
                 *had |= 1 << place;
             }
         }
-        let may = |at: &QueryId| {
-            let had = had[at.index()];
-            if had.is_power_of_two() && had & self.alone[at.index()] == 0 {
-                return false;
-            }
-            let most = query(*at).words.matching.most_of(had);
-            most.is_some_and(|most| cutoffs.admit(*at, most, url))
-        };
-        let mut found: Vec<QueryId> = touched.iter().copied().filter(may).collect();
+        // Most share one word, that is not enough.
+        let may = |at: &&QueryId| self.may_match(**at, had[at.index()]);
+        let most = |at: QueryId| query(at).words.matching.most_of(had[at.index()]);
+        let is_in = |at: &QueryId| most(*at).is_some_and(|most| cutoffs.admit(*at, most, url));
+        let mut found: Vec<QueryId> = touched.iter().filter(may).copied().filter(is_in).collect();
         found.sort_unstable();
         touched.drain(..).for_each(|at| had[at.index()] = 0);
         found
+    }
+
+    /// Whether a URL may match a query that has these of its words, as far as a look tells.
+    fn may_match(&self, query: QueryId, had: u64) -> bool {
+        !had.is_power_of_two() || had & self.alone[query.index()] != 0
     }
 }

@@ -127,6 +127,13 @@ impl Boosted {
     }
 }
 
+/// Whether a value has reached so many of the thresholds between two infinite ones.
+fn is_between(thresholds: &[f32], value: f32, reached: u8) -> bool {
+    let at = usize::from(reached);
+    let around = thresholds.get(at..at + 2);
+    around.is_some_and(|around| (at == 0 || value >= around[0]) && value < around[1])
+}
+
 /// Splits from a node to the deepest leaf below it.
 fn depth_below(tree: &Tree, at: usize) -> u32 {
     let node = &tree.nodes[at];
@@ -223,12 +230,8 @@ impl Forest {
     /// feature, or more than there are where that is not known.
     pub(crate) fn passed(&self, row: &[f32], reached: &mut [u8]) -> bool {
         let of_feature = || self.starts.windows(2).map(|ends| &self.thresholds[ends[0]..ends[1]]);
-        let is_same = |(thresholds, (&value, &reached)): (&[f32], (&f32, &u8))| {
-            let at = usize::from(reached);
-            let around = thresholds.get(at..at + 2);
-            around.is_some_and(|around| (at == 0 || value >= around[0]) && value < around[1])
-        };
-        if of_feature().zip(row.iter().zip(&*reached)).all(is_same) {
+        let mut before = of_feature().zip(row.iter().zip(&*reached));
+        if before.all(|(thresholds, (value, reached))| is_between(thresholds, *value, *reached)) {
             return false;
         }
         for (thresholds, (&value, reached)) in of_feature().zip(row.iter().zip(reached)) {

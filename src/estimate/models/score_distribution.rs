@@ -85,6 +85,17 @@ impl<'a> Narrowed<'a> {
     }
 }
 
+/// Whether more than `k` pages are expected to beat a score, of those `served` and of candidates; which narrows where others
+/// are asked about.
+fn do_beat(score: f64, served: &[f64], bins: &mut [Narrowed<'_>], k: usize) -> bool {
+    let served = served.iter().filter(|&&served| served > score).count() as f64;
+    let above = bins.iter_mut().fold(served, |sum, bin| sum + bin.above(score));
+    for bin in bins {
+        bin.narrow(above > k as f64);
+    }
+    above > k as f64
+}
+
 impl ScoreModel {
     /// Fits on candidates that were fetched; `None` if they are too few. Each candidate competes with
     /// `unseen` more of its kind that are not known yet.
@@ -145,23 +156,14 @@ impl ScoreModel {
         let some = self.bins.iter().zip(counts).filter(|(_, count)| **count > 0.0);
         let mut bins: Vec<Narrowed<'_>> =
             some.map(|(bin, &count)| Narrowed::of(bin, count)).collect();
-        // How many pages are expected to score more.
-        let mut above = |score: f64| {
-            let served = served.iter().filter(|&&served| served > score).count() as f64;
-            let is_more =
-                bins.iter_mut().fold(served, |sum, bin| sum + bin.above(score)) > k as f64;
-            for bin in &mut bins {
-                bin.narrow(is_more);
-            }
-            is_more
-        };
         let (mut low, mut high) = (0.0, highest);
-        if !above(low) {
+        if !do_beat(low, served, &mut bins, k) {
             return low;
         }
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            *(if above(middle) { &mut low } else { &mut high }) = middle;
+            let end = if do_beat(middle, served, &mut bins, k) { &mut low } else { &mut high };
+            *end = middle;
         }
         high
     }
