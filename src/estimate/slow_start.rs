@@ -21,7 +21,7 @@ const SHARE: f64 = 0.05;
 /// What is left of the estimate of a URL that waits: less than that of any other that anything is expected of.
 pub(crate) const DEFERRED: f64 = 1e-9;
 
-/// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 8 a domain.
+/// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 8 a domain of any known one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SlowStart {
     /// Places of the URLs that somebody vouches for, ascending in every domain: those of domain d at

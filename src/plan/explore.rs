@@ -230,9 +230,10 @@ impl<K: Fn(usize) -> u64 + Sync> Comb<'_, K> {
         let mut keyed: Vec<(u32, u64, usize)> = keyed.collect();
         keyed.par_sort_unstable_by_key(|(class, ..)| *class);
         let mut found = Vec::new();
-        let classes = keyed.chunk_by_mut(|a, b| a.0 == b.0);
-        for (members, hit) in classes.zip(hit.into_iter().flatten()) {
-            self.hit_within(members, hit, &mut found);
+        for members in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
+            if let Some(hit) = hit[members[0].0 as usize] {
+                self.hit_within(members, hit, &mut found);
+            }
         }
         found
     }
@@ -301,8 +302,8 @@ impl Class {
     }
 }
 
-/// Where a rising function is 0, between a number at which it is below and one at which it is above; that one, if it is below
-/// there, too. By secants of which an end that stays twice counts half (the Illinois method: Dowell and Jarratt, "A modified
+/// Where a function is 0, between a number at which it is below and one at which it is above; that one, if it is below there,
+/// too. By secants of which an end that stays twice counts half (the Illinois method: Dowell and Jarratt, "A modified
 /// regula falsi method", 1971).
 fn root(of: impl Fn(f64) -> f64, least: f64, most: f64) -> f64 {
     let (mut low, mut below) = (least, of(least));

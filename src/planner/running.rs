@@ -148,6 +148,11 @@ impl<'a> RunningPlanner<'a> {
         self.served.as_ref()
     }
 
+    /// What it has learned from.
+    pub(crate) fn past(&self) -> &Past {
+        &self.past
+    }
+
     /// Whether a plan is open: its batch is being fetched.
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()

@@ -12,7 +12,7 @@ use super::planned::Planned;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::planner::PlannerError;
-use crate::planner::cycle::Closed;
+use crate::planner::cycle::{Closed, Past};
 use crate::planner::expected_impact::RealisedShares;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
@@ -78,6 +78,11 @@ impl Planned<'_> {
     /// How it plans.
     pub(crate) fn settings(&self) -> &PlanSettings {
         &self.planner.settings
+    }
+
+    /// What it has learned from.
+    pub(crate) fn past(&self) -> &Past {
+        self.planner.past()
     }
 
     /// Served lists of its queries as of the last plan or look.

@@ -122,8 +122,7 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
         queries: Arc::new(planned.queries().to_vec()),
         served: Arc::new(planned.served().cloned().unwrap_or_default()),
         scored: Arc::new(scored),
-        // No scenario here leaves queries out.
-        improvability: Improvability::default(),
+        improvability: Improvability::fit(&planned.past().queries, settings.places().k),
         settings,
         next_seq: planned.next_seq(),
         lack: Arc::new(planned.lack().to_vec()),

@@ -12,7 +12,7 @@ use crate::estimate::features::pair::FeatureSource;
 use crate::workload::QueryId;
 
 /// By URL: the queries that it may be a candidate of by its words, all that it is and perhaps more. Costs 24 bytes a URL,
-/// 4 a match, and 8 for each word of a query.
+/// 4 a match, 8 a query, and 8 for each word of one.
 #[derive(Default)]
 pub(crate) struct QueriesByUrl {
     /// By number of a word: queries that have it, with its place among their distinct words.
