@@ -327,10 +327,16 @@ impl CapGroups {
     /// as [`Self::number`].
     fn add_classes(&mut self, parts: &mut PartsOfLists<'_>) -> [usize; 3] {
         let kinds = self.kinds.len();
-        let of_kinds = parts.first.par_iter().flat_map_iter(|id| std::iter::repeat_n(id, kinds));
-        let of_kinds: Vec<UrlId> = of_kinds.copied().collect();
-        let name = |(at, &id): (usize, &UrlId)| self.name_in(parts, at % kinds, id);
-        let names: Vec<Cow<'_, str>> = of_kinds.par_iter().enumerate().map(name).collect();
+        let of_parts = (0..kinds * parts.first.len()).into_par_iter();
+        let names: Vec<Cow<'_, str>> =
+            of_parts.map(|at| self.name_in(parts, at % kinds, parts.first[at / kinds])).collect();
+        if parts.sites.is_some() {
+            // Each is a group, and a class.
+            self.groups = names.iter().map(|name| self.group(0, name, parts.queues)).collect();
+            self.classes = vec![Class::default(); self.groups.len()];
+            self.within = (0..self.groups.len() as u32).collect();
+            return parts.until;
+        }
         let (mut groups, mut of_groups) = (Vec::new(), HashMap::new());
         let (share, mut sites) = (self.share(), 0);
         let (mut classes, mut sites_until) = (Vec::new(), Vec::new());
@@ -340,16 +346,12 @@ impl CapGroups {
             let new = self.groups[before..].iter();
             sites += new.filter(|group| Some(group.kind) == share).count();
             sites_until.push(sites);
-            // Of sites each is a class.
-            let known = if parts.sites.is_some() { None } else { of_groups.get(&groups).copied() };
-            let class = known.unwrap_or(self.classes.len() as u32);
+            let class = of_groups.get(&groups).copied().unwrap_or(self.classes.len() as u32);
             classes.push(class);
-            if known.is_none() {
+            if class as usize == self.classes.len() {
                 self.within.extend(&groups);
                 self.classes.push(Class::default());
-                if parts.sites.is_none() {
-                    of_groups.insert(groups.clone(), class);
-                }
+                of_groups.insert(groups.clone(), class);
             }
         }
         let places = parts.place.iter_mut().filter(|place| **place != NONE);
@@ -386,15 +388,11 @@ impl CapGroups {
     ) {
         groups.clear();
         for (kind, (name, numbers)) in names.iter().zip(&mut parts.numbers).enumerate() {
-            // Sites were numbered, and each comes once.
-            let known = if parts.sites.is_some() { None } else { numbers.get(name).copied() };
-            let number = known.unwrap_or(self.groups.len() as u32);
+            let number = numbers.get(name).copied().unwrap_or(self.groups.len() as u32);
             groups.push(number);
-            if known.is_none() {
+            if number as usize == self.groups.len() {
                 self.groups.push(self.group(kind, name, parts.queues));
-                if parts.sites.is_none() {
-                    numbers.insert(name.clone(), number);
-                }
+                numbers.insert(name.clone(), number);
             }
         }
     }

@@ -232,19 +232,9 @@ impl<H: Horizon> CandidateMaker<'_, H> {
     ) -> Option<Candidate> {
         let before_seq = self.source.horizon.of(url)?;
         let mut evidence = LinkEvidence::default();
-        self.gather_all(&mut evidence, url, before_seq, scores);
+        let features = &self.source.features;
+        features.gather_all(&mut evidence, &mut self.view, scores, url, before_seq);
         self.candidate_of(url, otherwise, &evidence, scores)
-    }
-
-    /// Gathers all links to a URL that are looked at, of pages fetched before `before_seq`.
-    pub(crate) fn gather_all(
-        &mut self,
-        evidence: &mut LinkEvidence,
-        url: UrlId,
-        before_seq: u32,
-        scores: &impl PageScores,
-    ) {
-        self.source.features.gather_all(evidence, &mut self.view, scores, url, before_seq);
     }
 
     /// Adds links to a URL, which follow those that were gathered.

@@ -3,6 +3,8 @@
 //!
 //! The same rows give the same trees whatever the number of threads.
 
+use std::cmp::Ordering;
+
 use forust_ml::Matrix;
 use forust_ml::gradientbooster::GradientBooster;
 use forust_ml::objective::ObjectiveType;
@@ -127,11 +129,12 @@ impl Boosted {
     }
 }
 
-/// Whether a value has reached so many of the thresholds between two infinite ones.
+/// Whether a value has reached so many thresholds of a feature, as a [`Forest`] has them, and no more.
 fn is_between(thresholds: &[f32], value: f32, reached: u8) -> bool {
     let at = usize::from(reached);
+    let is_below = |end: f32| value.partial_cmp(&end).is_none_or(Ordering::is_lt);
     let around = thresholds.get(at..at + 2);
-    around.is_some_and(|around| (at == 0 || value >= around[0]) && value < around[1])
+    around.is_some_and(|around| (at == 0 || value >= around[0]) && is_below(around[1]))
 }
 
 /// Splits from a node to the deepest leaf below it.
@@ -153,22 +156,24 @@ fn depth_below(tree: &Tree, at: usize) -> u32 {
 pub(crate) struct Forest {
     /// By feature: where its thresholds begin; one more at the end.
     starts: Vec<usize>,
-    /// Those of a feature, where the trees of either model part rows, ascending between two infinite ones.
+    /// Where the trees of either model part rows, ascending, behind one that everything has reached, and before one that
+    /// nothing reaches: no number.
     thresholds: Vec<f32>,
-    /// By feature, and how many of its thresholds are reached: by tree, which leaves are possible. Of a feature there is one
-    /// number less than thresholds, those that are infinite among them.
+    /// By feature, and how many of its thresholds are reached: by tree, which leaves are possible.
     masks: Vec<u16>,
     /// By tree: what each leaf adds.
     leaves: Vec<[f32; LEAVES]>,
-    /// By model: what is expected without its trees, where it is there, and where its trees end.
-    models: [(Option<f64>, usize); 2],
+    /// By model: what is expected without its trees; 0 where it is missing.
+    bases: [f64; 2],
+    /// Trees of the first model, which come first.
+    of_first: usize,
 }
 
 impl Forest {
     /// Of models of rows of `width` features.
     pub(crate) fn of(models: [Option<&Boosted>; 2], width: usize) -> Self {
         let some = || models.into_iter().flatten();
-        let mut of_feature = vec![vec![f32::NEG_INFINITY, f32::INFINITY]; width];
+        let mut of_feature = vec![vec![f32::NEG_INFINITY, f32::NAN]; width];
         for split in some().flat_map(|model| &model.splits).filter(|split| !split.value.is_nan()) {
             of_feature[split.feature as usize].push(split.value);
         }
@@ -180,17 +185,13 @@ impl Forest {
             forest.thresholds.extend(thresholds);
         }
         forest.starts.push(forest.thresholds.len());
-        for (place, model) in forest.models.iter_mut().zip(models) {
-            let leaves = model
-                .map_or(&[][..], |model| &model.leaves)
-                .chunks_exact(model.map_or(1, |model| 1 << model.depth));
-            forest.leaves.extend(leaves.map(|of_tree| {
-                let mut leaves = [0.0; LEAVES];
-                leaves[..of_tree.len()].copy_from_slice(of_tree);
-                leaves
-            }));
-            *place = (model.map(|model| model.base), forest.leaves.len());
+        for of_tree in some().flat_map(|model| model.leaves.chunks_exact(1 << model.depth)) {
+            let mut leaves = [0.0; LEAVES];
+            leaves[..of_tree.len()].copy_from_slice(of_tree);
+            forest.leaves.push(leaves);
         }
+        forest.bases = models.map(|model| model.map_or(0.0, |model| model.base));
+        forest.of_first = models[0].map_or(0, |model| model.leaves.len() >> model.depth);
         forest.masks = vec![u16::MAX; forest.thresholds.len() * forest.room()];
         let mut tree = 0;
         for model in some() {
@@ -235,9 +236,7 @@ impl Forest {
             return false;
         }
         for (thresholds, (&value, reached)) in of_feature().zip(row.iter().zip(reached)) {
-            let below = thresholds[1..].partition_point(|&threshold| value >= threshold);
-            // What is infinite has passed what is no threshold.
-            *reached = below.min(thresholds.len() - 2) as u8;
+            *reached = thresholds[1..].partition_point(|&threshold| value >= threshold) as u8;
         }
         true
     }
@@ -245,7 +244,7 @@ impl Forest {
     /// What either model expects of a row that has reached so many thresholds of each feature; 0 where it is missing.
     pub(crate) fn expected(&self, reached: &[u8]) -> [f64; 2] {
         let (room, trees) = (self.room(), self.leaves.len());
-        let mut sums = self.models.map(|(base, _)| base.unwrap_or(0.0));
+        let mut sums = self.bases;
         for block in (0..trees).step_by(AT_ONCE) {
             let mut possible = [u16::MAX; AT_ONCE];
             for (&start, &reached) in self.starts.iter().zip(reached) {
@@ -254,8 +253,8 @@ impl Forest {
                 possible.iter_mut().zip(masks).for_each(|(possible, mask)| *possible &= mask);
             }
             for (tree, possible) in (block..trees).zip(possible) {
-                let of_second = usize::from(tree >= self.models[0].1);
-                sums[of_second] += f64::from(self.leaves[tree][possible.trailing_zeros() as usize]);
+                let model = usize::from(tree >= self.of_first);
+                sums[model] += f64::from(self.leaves[tree][possible.trailing_zeros() as usize]);
             }
         }
         sums
@@ -287,9 +286,11 @@ mod tests {
             }
             assert!(passed > 0 && (passed < 300 || step > 0.001), "{passed} of 3,000 by {step}");
         }
-        let mut reached = [1; 2];
+        assert!(!forest.passed(&[f32::NAN; 2], &mut [0; 2]), "what is no number reaches nothing");
+        let (mut reached, infinite) = ([1; 2], [f32::INFINITY; 2]);
         assert!(forest.passed(&[f32::NAN; 2], &mut reached));
-        assert_eq!(reached, [0; 2], "what is no number reaches nothing");
+        assert_eq!(reached, [0; 2]);
+        assert!(forest.passed(&infinite, &mut reached) && !forest.passed(&infinite, &mut reached));
         for (first, second) in [(None, Some(&models[1])), (Some(&models[0]), None), (None, None)] {
             let (some, mut reached) = (Forest::of([first, second], 2), [u8::MAX; 2]);
             assert!(some.passed(&[0.3, f32::INFINITY], &mut reached));
