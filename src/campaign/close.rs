@@ -9,6 +9,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 use serde::Deserialize;
 
+use super::history::ReadCycles;
 use super::kept_planner::KeptPlanner;
 use super::open_plans::OpenBatch;
 use super::plan_course::settings;
@@ -89,7 +90,7 @@ pub(crate) fn close_plans(
 pub(crate) fn close(
     open: &mut OpenStore,
     batch: &OpenBatch,
-    kept: Option<&mut KeptPlanner>,
+    mut kept: Option<&mut KeptPlanner>,
 ) -> Result<CycleOutcome, CampaignError> {
     let plan = &batch.plan;
     let settings: ClosingSettings = settings(plan)?;
@@ -103,7 +104,7 @@ pub(crate) fn close(
     if promised.picks.iter().any(|pick| pick.parts.iter().any(|(_, part)| part.is_nan())) {
         unread.push(format!("picks of plan {}, whose estimates have not all parts", plan.id));
     }
-    let (frozen, before, after) = lists(open, plan, &workload, &settings, kept)?;
+    let (frozen, before, after) = lists(open, plan, &workload, &settings, kept.as_deref_mut())?;
     let (urls, pages) = (open.known.urls.len(), &open.known.pages);
     let impact = after.impact(&workload.queries, urls);
     let closed = cycle::close(&promised, pages, &batch.states, &impact, (&before, &after));
@@ -121,13 +122,15 @@ pub(crate) fn close(
     let unplanned = rows.len() - closed.picks.len();
     let places = settings.places();
     let chances = closed.chances(&workload.queries, places);
-    let expected = history::expected(&open.store, pages, &chances, places, plan)?;
+    let mut anew = ReadCycles::default();
+    let cycles = kept.map_or(&mut anew, |kept| &mut kept.cycles);
+    let expected = history::expected(&open.store, pages, &chances, places, plan, cycles)?;
     let (bm25, epoch) = (settings.bm25, plan.epoch);
     let today = Today { workload: &workload, lists: &after, bm25, epoch };
     let settled = settle(open, &today)?;
     commit(open, (&plan.id, places), &workload, &rows, &closed, &settled)?;
     log::debug!("plan {} closed", plan.id);
-    let settled = history::settled(&open.store, &open.known.pages, &settled, places)?;
+    let settled = history::settled(&open.store, &open.known.pages, &settled, places, cycles)?;
     Ok(CycleOutcome {
         settled,
         unread,

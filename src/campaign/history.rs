@@ -1,6 +1,10 @@
 //! Closed cycles of a store: what became of each plan, what was expected of it, and what that teaches about the
 //! next.
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{SegmentEntry, SegmentKind, StoredPlan};
 use prospect_index::page_store::PageTable;
@@ -44,7 +48,7 @@ pub(crate) struct ClosedCycle {
     pub(crate) led_to: Option<LedTo>,
     /// What chances said of them, if it is stored, and the impact at the close in lists that they were candidates of.
     #[serde(skip)]
-    said: Option<(ListChances, f64)>,
+    said: Option<Arc<(ListChances, f64)>>,
     /// Whether the chances came from outcomes, and not from what is assumed before there are any.
     #[serde(skip)]
     are_learned: bool,
@@ -62,6 +66,46 @@ pub(crate) struct ClosedCycle {
     /// Place of the segment that says what became of it.
     #[serde(skip)]
     place: usize,
+}
+
+/// Calls of [`read`] after which a cycle that none of them asked for is forgotten: a round of a stream has a few.
+const KEPT_FOR: u64 = 8;
+
+/// Closed cycles as their files tell them, for who reads them again and again: that stays the same once a plan is closed.
+#[derive(Default)]
+pub(crate) struct ReadCycles {
+    /// By the file of their outcomes; with the call that asked last.
+    cycles: HashMap<String, (ReadCycle, u64)>,
+    calls: u64,
+}
+
+/// What was read of a cycle.
+struct ReadCycle {
+    /// Plan and counts; none where this version cannot read them.
+    counted: Option<ClosedCycle>,
+    /// Pages at its close, and what chances said of it then.
+    said: Option<(usize, Option<Arc<(ListChances, f64)>>)>,
+}
+
+impl ReadCycles {
+    /// Forgets what was not asked for in the last calls.
+    fn next_call(&mut self) {
+        self.calls += 1;
+        let calls = self.calls;
+        self.cycles.retain(|_, (_, asked)| *asked + KEPT_FOR >= calls);
+    }
+
+    /// The cycle of these outcomes.
+    fn of(&mut self, store: &Store, outcomes: &SegmentEntry) -> Result<&mut ReadCycle, StoreError> {
+        let file = &outcomes.file.file;
+        if !self.cycles.contains_key(file) {
+            let read = ReadCycle { counted: counted(store, outcomes)?, said: None };
+            self.cycles.insert(file.clone(), (read, 0));
+        }
+        let (read, asked) = self.cycles.get_mut(file).expect("it is there now");
+        *asked = self.calls;
+        Ok(read)
+    }
 }
 
 /// What a plan could learn from: of the cycles that are closed beside those that had been closed when it was made, as plans
@@ -88,7 +132,7 @@ impl<'a> KnownBefore<'a> {
 impl ClosedCycle {
     /// How often the queries of its plan were asked together; none where that is not stored.
     pub(crate) fn askings(&self) -> Option<f64> {
-        self.said.as_ref().map(|(said, _)| said.askings())
+        self.said.as_ref().map(|said| said.0.askings())
     }
 
     /// Whether its figures are in the unit of these places.
@@ -115,13 +159,14 @@ pub(crate) fn expected(
     chances: &ListChances,
     places: Places,
     plan: &StoredPlan,
+    kept: &mut ReadCycles,
 ) -> Result<Option<Both<ExpectedImpact>>, StoreError> {
     let (made, manifest) = (plan.first_seq, store.manifest());
     if made == 0 {
         return Ok(None);
     }
     let since = manifest.closed_plans.iter().filter(|closed| closed.end_seq > made).count();
-    let cycles = read(store, pages, places, CYCLES + since)?;
+    let cycles = read(store, pages, places, last(store, CYCLES + since), kept)?;
     let segments = &manifest.segments;
     let before = KnownBefore::of(&cycles, Some(made), segments.len());
     let learned_so = plan.chances_learned;
@@ -153,7 +198,7 @@ pub(crate) fn expected_of_open(
     let plan = OpenPlan { picks: batch.picks.clone(), pairs, revisits: Vec::new() };
     let lists = Lists { queries: &queries, taken: &taken, places };
     let chances = plan.chances(pages_at(pages, batch.plan.first_seq), lists);
-    expected(store, pages, &chances, places, &batch.plan)
+    expected(store, pages, &chances, places, &batch.plan, &mut ReadCycles::default())
 }
 
 /// Which shares of what is said of a batch that is planned now are realised, learned from the last closed cycles, for a
@@ -167,8 +212,9 @@ pub(crate) fn shares(
     mean_frequency: f64,
     places: Places,
     are_learned: bool,
+    kept: &mut ReadCycles,
 ) -> Result<RealisedShares, StoreError> {
-    let cycles = read(store, pages, places, CYCLES)?;
+    let cycles = read(store, pages, places, last(store, CYCLES), kept)?;
     let now = KnownBefore::of(&cycles, None, store.manifest().segments.len());
     Ok(learned(now, mean_frequency, are_learned, places))
 }
@@ -183,24 +229,25 @@ pub(crate) fn closed_cycles(
     pages: &PageTable,
     places: Places,
 ) -> Result<Vec<ClosedCycle>, StoreError> {
-    last_cycles(store, pages, places, usize::MAX)
+    some_cycles(store, pages, places, last(store, usize::MAX), &mut ReadCycles::default())
 }
 
-/// The last `most` of them; of the first [`CYCLES`], what was expected is learned from fewer than it was.
-fn last_cycles(
+/// Some of them, by number; of the first [`CYCLES`], what was expected is learned from fewer than it was.
+fn some_cycles(
     store: &Store,
     pages: &PageTable,
     places: Places,
-    most: usize,
+    numbers: Range<usize>,
+    kept: &mut ReadCycles,
 ) -> Result<Vec<ClosedCycle>, StoreError> {
-    let mut cycles = read(store, pages, places, most)?;
+    let mut cycles = read(store, pages, places, numbers, kept)?;
     // From the last on: cycles before it are learned from as they are stored, by the parts alone.
     for at in (0..cycles.len()).rev() {
         let ClosedCycle { said, are_learned, made_at, place, places, .. } = &cycles[at];
-        let (Some((said, _)), Some(places)) = (said, *places) else { continue };
+        let (Some(said), Some(places)) = (said, *places) else { continue };
         let before = KnownBefore::of(&cycles[..at], *made_at, *place);
-        let shares = learned(before, said.mean_frequency(), *are_learned, places);
-        let Both { enters, stays } = shares.expected(said);
+        let shares = learned(before, said.0.mean_frequency(), *are_learned, places);
+        let Both { enters, stays } = shares.expected(&said.0);
         let cycle = &mut cycles[at];
         (cycle.enters.expected, cycle.stays.expected) = (Some(enters), Some(stays));
         if let Some(led_to) = &mut cycle.led_to {
@@ -219,14 +266,15 @@ pub(super) fn settled(
     pages: &PageTable,
     settled: &[Settled],
     places: Places,
+    kept: &mut ReadCycles,
 ) -> Result<Vec<SettledCycle>, StoreError> {
     if settled.is_empty() {
         return Ok(Vec::new());
     }
-    let count = |kind| store.manifest().segments_of(kind).count();
-    let known_before = count(SegmentKind::Stays) - settled.len();
-    let most = count(SegmentKind::Outcomes) - known_before + CYCLES;
-    let mut cycles = last_cycles(store, pages, places, most)?;
+    // They are settled in the order in which they were closed; a stream has closed many more by then.
+    let known = store.manifest().segments_of(SegmentKind::Stays).count();
+    let numbers = (known - settled.len()).saturating_sub(CYCLES)..known;
+    let mut cycles = some_cycles(store, pages, places, numbers, kept)?;
     cycles.retain(|cycle| settled.iter().any(|settled| settled.plan_id == cycle.plan_id));
     let told = |ClosedCycle { plan_id, stays, led_to, .. }| SettledCycle { plan_id, stays, led_to };
     Ok(cycles.into_iter().map(told).collect())
@@ -242,7 +290,7 @@ fn learned(
 ) -> RealisedShares {
     let alike = known.cycles.iter().filter(|cycle| cycle.is_for(places));
     let outcomes = alike.filter_map(|cycle| {
-        let (chances, foreseen) = cycle.said.as_ref()?;
+        let (chances, foreseen) = &**cycle.said.as_ref()?;
         // Where older versions do not tell the places, this tells that a list was longer.
         if cycle.enters.realised > Some(chances.ceiling()) {
             return None;
@@ -260,13 +308,19 @@ fn learned(
     RealisedShares::learned(outcomes, mean_frequency)
 }
 
-/// The last `most` closed cycles. A cycle whose outcomes an older version wrote without what is asked for here is
-/// left out.
+/// Numbers of the last `most` closed cycles.
+fn last(store: &Store, most: usize) -> Range<usize> {
+    let all = store.manifest().segments_of(SegmentKind::Outcomes).count();
+    all.saturating_sub(most)..all
+}
+
+/// Closed cycles by number. A cycle whose outcomes an older version wrote without what is asked for here is left out.
 fn read(
     store: &Store,
     pages: &PageTable,
     places: Places,
-    most: usize,
+    numbers: Range<usize>,
+    kept: &mut ReadCycles,
 ) -> Result<Vec<ClosedCycle>, StoreError> {
     let segments = &store.manifest().segments;
     // What stayed is told of the closed cycles in their order.
@@ -274,9 +328,11 @@ fn read(
     let stays = segments_of(segments, SegmentKind::Stays);
     let pages = pages_by_record(pages, store.manifest().next_seq);
     let mut cycles: Vec<ClosedCycle> = Vec::new();
-    let first = outcomes.len().saturating_sub(most);
-    for (number, &at) in outcomes.iter().enumerate().skip(first) {
-        let Some(mut cycle) = counted(store, &segments[at])? else { continue };
+    kept.next_call();
+    for number in numbers {
+        let at = outcomes[number];
+        let of_files = kept.of(store, &segments[at])?;
+        let Some(mut cycle) = of_files.counted.clone() else { continue };
         cycle.stayed_at = stays.get(number).copied();
         let places = places_of(store.manifest(), &cycle.plan_id, places);
         cycle.places = Some(places);
@@ -293,8 +349,12 @@ fn read(
         let had_pages = cycle.made_at != Some(0);
         if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| had_pages) {
             let pages = pages[cycle.closed_at as usize] as usize;
-            let size = BatchSize::within(pages, cycle.counts.new_pages());
-            cycle.said = said(store, at, pairs, &cycle.plan_id, size, places)?;
+            if of_files.said.as_ref().is_none_or(|(of, _)| *of != pages) {
+                let size = BatchSize::within(pages, cycle.counts.new_pages());
+                let said = said(store, at, pairs, &cycle.plan_id, size, places)?;
+                of_files.said = Some((pages, said.map(Arc::new)));
+            }
+            cycle.said = of_files.said.as_ref().and_then(|(_, said)| said.clone());
         }
         cycles.push(cycle);
     }

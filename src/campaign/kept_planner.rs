@@ -13,6 +13,7 @@ use prospect_index::error::StoreError;
 use prospect_index::manifest::Epoch;
 use prospect_index::page_store::Known;
 
+use super::history::ReadCycles;
 use super::planned::Plan;
 use super::records::PastReader;
 use super::{CampaignError, OpenStore};
@@ -33,6 +34,8 @@ pub(crate) struct KeptPlanner {
     served: Option<(ServedLists, (u64, u64))>,
     /// By open plan: what was served when it was made.
     before: HashMap<String, ServedLists>,
+    /// Closed cycles that were read.
+    pub(super) cycles: ReadCycles,
     /// What closed cycles left to learn from.
     pub(super) past: PastReader,
     epoch: Option<Epoch>,

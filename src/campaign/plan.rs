@@ -6,6 +6,7 @@ use prospect_index::columns::Column;
 use prospect_index::manifest::{Epoch, InFlightFor, SegmentKind, StoredPlan};
 
 use super::changes::changes;
+use super::history::ReadCycles;
 use super::identity::plan_id;
 use super::kept_planner::KeptPlanner;
 use super::open_plans::older_plans;
@@ -125,7 +126,9 @@ pub(crate) fn plan_on(
     let (pages, places) = (&open.known.pages, prepared.served.places());
     let unit = mean_frequency(&prepared.workload.queries);
     let are_learned = prepared.past.pairs.suffice();
-    let shares = history::shares(&open.store, pages, unit, places, are_learned)?;
+    let mut anew = ReadCycles::default();
+    let cycles = kept.as_deref_mut().map_or(&mut anew, |kept| &mut kept.cycles);
+    let shares = history::shares(&open.store, pages, unit, places, are_learned, cycles)?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,

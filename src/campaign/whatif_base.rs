@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use prospect_index::manifest::Epoch;
 
+use super::history::ReadCycles;
 use super::open_plans::older_plans;
 use crate::campaign::changes::changes;
 use crate::campaign::identity::plan_id;
@@ -73,8 +74,9 @@ impl WhatIfBase {
         let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
         let mean_frequency = mean_frequency(&workload.queries);
         let (pages, places) = (&open.known.pages, served.places());
+        let (are_learned, mut cycles) = (past.pairs.suffice(), ReadCycles::default());
         let shares =
-            history::shares(&open.store, pages, mean_frequency, places, past.pairs.suffice())?;
+            history::shares(&open.store, pages, mean_frequency, places, are_learned, &mut cycles)?;
         let lack = sufficiency::lack(open, &workload.queries, &settings)?;
         let base = Base {
             queries: Arc::new(workload.queries),
