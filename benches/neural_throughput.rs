@@ -1,6 +1,6 @@
 //! How many texts a second a quality model scores, tokenising included, two threads, 256 tokens each.
 //!
-//! `cargo bench --bench neural_throughput -- [MODEL_DIRECTORY [LIBRARY [DEVICE]]]`: by tract and, where a
+//! `cargo bench --bench neural_throughput -- [MODEL_DIRECTORY [LIBRARY [DEVICE]]]`: by rten and, where a
 //! library of ONNX Runtime is named, by that, on the processor or on a device such as `cuda`; on a device
 //! 4,096 texts a call in place of 64, tokenised in as many threads as there are cores. Without a directory it is the bundled model or, until
 //! there is one, a small one of the tests. Each line can be set beside what
@@ -72,7 +72,7 @@ fn tokenizer(source: &ModelSource) -> Tokenizer {
 }
 
 fn measure(source: &ModelSource, library: Option<PathBuf>, device: Device) {
-    let runtime = if library.is_some() { "onnxruntime" } else { "tract" };
+    let runtime = if library.is_some() { "onnxruntime" } else { "rten" };
     let threads = match device {
         Device::Cpu => THREADS,
         _ => std::thread::available_parallelism().map_or(THREADS, usize::from),

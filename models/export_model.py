@@ -84,8 +84,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Reads the command line."""
     parser = argparse.ArgumentParser(
         description="Exports a Hugging Face checkpoint as a Prospect model directory.",
-        epilog="The directory is written only after ONNX Runtime (and tract, where its Python package is "
-        "installed) gave PyTorch's outputs. models/README.md has complete examples.",
+        epilog="The directory is written only after ONNX Runtime gave PyTorch's outputs. "
+        "models/README.md has complete examples.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="KIND")
     t5 = _command(commands, "t5", "QT5 and its like: T5 that answers true or false to a prompt")
@@ -145,8 +145,8 @@ def _command(commands: argparse._SubParsersAction, name: str, text: str) -> argp
     return parser
 
 
-def export(options: argparse.Namespace) -> list[Parity]:
-    """Exports, checks and writes; returns what the checks measured.
+def export(options: argparse.Namespace) -> Parity:
+    """Exports, checks and writes; returns what the check measured.
 
     Raises CheckpointError, ParityError or ValueError, and then leaves the directory as it was.
     """
@@ -272,14 +272,12 @@ def check_tokenizer(directory: Path, settings: ModelSettings, tokenizer: PreTrai
     maker.check_room()
 
 
-def report(directory: Path, measured: list[Parity]) -> None:
+def report(directory: Path, measured: Parity) -> None:
     """Prints what was written and how close it is."""
     for file in sorted(directory.iterdir()):
         print(f"{file}  {file.stat().st_size:,} bytes")
-    for one in measured:
-        print(f"{one.engine}: differs from PyTorch by at most {one.difference:.1e} over {one.rows} rows")
-    if len(measured) == 1:
-        print("tract: not checked, as its Python package is not installed (pip install tract)")
+    difference = f"differs from PyTorch by at most {measured.difference:.1e} over {measured.rows} rows"
+    print(f"{measured.engine}: {difference}")
 
 
 if __name__ == "__main__":

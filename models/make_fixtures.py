@@ -137,7 +137,7 @@ def add_text_length(path: Path, length_weight: float) -> None:
     model = onnx.load(path)
     graph = model.graph
     for node in graph.node:
-        # The node's name too: tract takes two nodes of one name for an error.
+        # The node's name too: two nodes of one name are an error to some runtimes.
         node.name = "of_text" if node.name == "logits" else node.name
         node.output[:] = ["of_text" if name == "logits" else name for name in node.output]
     graph.input.append(helper.make_tensor_value_info("text_length", onnx.TensorProto.FLOAT, ["batch", 1]))

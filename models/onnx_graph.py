@@ -1,9 +1,9 @@
 """A small writer of ONNX graphs, shared by the T5 and the BERT-family exports.
 
 The graphs are written operator by operator instead of being traced from PyTorch. A traced graph carries
-mask helpers, shape arithmetic and baked-in sizes that differ between exporter versions and that tract
-refuses in places; written by hand, a graph is the same bytes on every run, and the only thing it asks of
-the shape of its input is the length. `Reshape` copies batch and length with its `0` entries.
+mask helpers, shape arithmetic and baked-in sizes that differ between exporter versions and that small
+runtimes refuse in places; written by hand, a graph is the same bytes on every run, and the only thing it
+asks of the shape of its input is the length. `Reshape` copies batch and length with its `0` entries.
 
 Not responsible for: what a model computes (`t5_graph.py`, `bert_graph.py`), nor for checking the result
 (`parity.py`).

@@ -22,7 +22,7 @@ import make_fixtures
 from click_labels import LabelledText
 from model_directory import QUERY_TOKENS, SEQUENCE_PAIR, T5_TRUE_FALSE, ModelSettings, read_settings
 from model_rows import RowMaker, log_probability, padded_batch, pooled
-from parity import open_session, run_session, tract_engine
+from parity import open_session, run_session
 from random_checkpoint import make_checkpoint
 
 LINES = [
@@ -278,7 +278,7 @@ def test_a_model_is_replaced_only_when_told_to(checkpoints: Path, tmp_path: Path
 
 
 def check_expected(directory: Path) -> None:
-    """Rows of all cases of a test model, in one padded batch, through every engine at hand."""
+    """Rows of all cases of a test model, in one padded batch, through ONNX Runtime."""
     settings = read_settings(directory)
     maker = RowMaker(settings, Tokenizer.from_file(str(directory / "tokenizer.json")))
     cases = json.loads((directory / "expected.json").read_text())["cases"]
@@ -293,20 +293,15 @@ def check_expected(directory: Path) -> None:
         expected += case["logits"]
     feeds = padded_batch(rows, settings.pad_id)
     session = open_session(directory / "model.onnx")
-    engines = [lambda feeds: run_session(session, feeds)]
-    tract = tract_engine(directory / "model.onnx")
-    if tract is not None:
-        engines.append(tract[1])
-    for run in engines:
-        output = run(feeds)
-        if settings.kind == "sentence-embedding":
-            head = json.loads((directory / "head.json").read_text())
-            vectors = pooled(output, feeds["attention_mask"], settings)
-            output = (vectors @ numpy.array(head["weights"]) + head["bias"])[:, None]
-        numpy.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE)
+    output = run_session(session, feeds)
+    if settings.kind == "sentence-embedding":
+        head = json.loads((directory / "head.json").read_text())
+        vectors = pooled(output, feeds["attention_mask"], settings)
+        output = (vectors @ numpy.array(head["weights"]) + head["bias"])[:, None]
+    numpy.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE)
 
 
-def test_fixtures_are_repeatable_and_every_engine_reproduces_them(
+def test_fixtures_are_repeatable_and_onnx_runtime_reproduces_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readme = tmp_path / "text.md"

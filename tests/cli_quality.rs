@@ -287,7 +287,7 @@ fn where_no_gpu_can_be_used_auto_is_the_processor_and_says_so() {
     let plain = done_in(&directory, "in.jsonl --output cpu.jsonl --model bundled");
     assert!(!plain.stderr.contains("models run by"), "{}", plain.stderr);
     let auto = done_in(&directory, "in.jsonl --output auto.jsonl --model bundled --device auto");
-    assert!(auto.stderr.contains("models run by tract 0.23 on the processor ("), "{}", auto.stderr);
+    assert!(auto.stderr.contains("models run by rten 0.27 on the processor ("), "{}", auto.stderr);
     assert_eq!(text(&directory, "cpu.jsonl"), text(&directory, "auto.jsonl"));
 }
 

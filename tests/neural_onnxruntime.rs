@@ -1,4 +1,4 @@
-//! Neural models, run by an ONNX Runtime library: the same scores as by tract. A test of its own,
+//! Neural models, run by an ONNX Runtime library: the same scores as by rten. A test of its own,
 //! since the first model that is loaded decides for the process.
 //!
 //! `PROSPECT_ONNXRUNTIME` names the library; without it, nothing is tested. `PROSPECT_ONNXRUNTIME_DEVICE` names
@@ -34,7 +34,7 @@ fn every_kind_scores_as_pytorch_does() {
             assert_eq!(alone.to_bits(), score.to_bits(), "{name}: {text:?}");
         }
     }
-    let tract = Runtime { library: None, threads: 1, device: Device::Cpu };
-    let error = neural::load_quality(&expected::source("t5"), &tract).err().unwrap().to_string();
-    assert!(error.contains("asked for was tract 0.23; name one runtime"), "{error}");
+    let built_in = Runtime { library: None, threads: 1, device: Device::Cpu };
+    let error = neural::load_quality(&expected::source("t5"), &built_in).err().unwrap().to_string();
+    assert!(error.contains("asked for was rten 0.27; name one runtime"), "{error}");
 }

@@ -76,7 +76,7 @@ const A_RUN: &str = "a line of a run is `qid Q0 docid rank score tag`, a line of
 const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, by P@k, Success@k, Judged@k and bpref, k being a rank";
 const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxruntime PATH or ORT_DYLIB_PATH: \
     `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x in the wheel), as do the \
-    release archives of ONNX Runtime; without one, models run by tract";
+    release archives of ONNX Runtime; without one, models run by rten, inside this program";
 const GPU: &str = "name a GPU that is there, and with --onnxruntime PATH a library of ONNX Runtime with CUDA: `pip download \
     onnxruntime-gpu` brings one, to be unpacked as it is; it finds the libraries of CUDA and cuDNN by LD_LIBRARY_PATH. \
     Or take --device auto, which runs models on the processor where there is no GPU";

@@ -45,7 +45,6 @@ mod whatif;
 mod words;
 
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
@@ -54,8 +53,6 @@ use prospect_index::limits;
 use self::defaults::Arguments;
 
 pub(crate) use output::Failure;
-
-use crate::contained;
 
 /// Plans which uncrawled URLs to fetch next, so that search over the crawled pages gets better as
 /// fast as possible.
@@ -144,7 +141,6 @@ enum Command {
 /// Parses the arguments, runs the command, and maps what happened to an exit code: 0 done, 1 the
 /// user's input, 2 our fault.
 pub fn main() -> ExitCode {
-    contained::on_end(ended_by);
     match parsed() {
         Ok(Ok(cli)) => ended(run(&cli)),
         Ok(Err(error)) => {
@@ -169,17 +165,6 @@ fn parsed() -> Result<Result<Cli, clap::Error>, Failure> {
         output::print_note(&told);
     }
     Ok(cli)
-}
-
-/// Ends the process for a file that a dependency cannot read; nothing is left half-written under its name.
-fn ended_by(file: &str, said: &str) {
-    static LAST_WORDS: Mutex<()> = Mutex::new(());
-    // Other threads that fail on the same file wait here for the end.
-    let _alone = LAST_WORDS.lock();
-    let failure =
-        Failure::input(anyhow::anyhow!("{file} cannot be used: {said}"), hints::QUALITY_MODELS);
-    output::print_failure(&failure);
-    std::process::exit(failure.code.into());
 }
 
 fn ended(result: Result<(), Failure>) -> ExitCode {

@@ -27,7 +27,7 @@ pub(super) const BUNDLED: &str = "bundled";
 /// What runs models.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(super) struct LibraryOptions {
-    /// Run models with this ONNX Runtime library (1.24 or later) instead of the built-in tract.
+    /// Run models with this ONNX Runtime library (1.24 or later) instead of the built-in rten.
     #[arg(long, value_name = "FILE", env = "ORT_DYLIB_PATH")]
     pub(super) onnxruntime: Option<PathBuf>,
     /// What that library runs models on: `cpu`, `cuda` or `cuda:N` for a GPU by its number, or `auto`: the

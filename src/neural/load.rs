@@ -11,7 +11,7 @@ use super::source::{ModelFile, ModelFiles};
 use super::t5::{Prompt, T5};
 use super::tokens::Tokens;
 use super::{Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime};
-use crate::contained::ending;
+use crate::contained::caught;
 
 /// Changes where the same files would score otherwise than before.
 const SCORING: &[u8] = b"prospect neural scoring 1";
@@ -126,7 +126,10 @@ fn load<M>(
 ) -> Result<Loaded<M>, NeuralError> {
     let parts = ModelFiles::read(source)?;
     let file = parts.model.name.clone();
-    ending(&file, || loaded(parts, runtime, make))
+    let found = caught(|| loaded(parts, runtime, make));
+    found.unwrap_or_else(|said| {
+        Err(NeuralError::Model { file, problem: format!("cannot be used: {said}") })
+    })
 }
 
 fn loaded<M>(

@@ -2,7 +2,7 @@
 //! query.
 //!
 //! A model is a directory (see `models/README.md`) that a [`ModelSource`] names, or the bundled one,
-//! [`bundled()`]. It is loaded for a [`Runtime`], tract inside this binary or an ONNX Runtime library,
+//! [`bundled()`]. It is loaded for a [`Runtime`], rten inside this binary or an ONNX Runtime library,
 //! and then scores texts through [`QualityModel`], pairs through [`PairModel`], or turns texts into
 //! vectors through [`Embedder`]. [`Cached`] and [`CachedPairs`] remember scores on disk.
 //! Not here: which pages are scored, and what is done with the scores.

@@ -1,14 +1,13 @@
-//! As much of an ONNX file as loading needs: what goes into its graph and what comes out, and the
-//! same file for one length of text.
+//! As much of an ONNX file as loading needs: what goes into its graph and what comes out.
 //!
 //! A file is a Protocol Buffers message: fields of a number, a wire type and a payload, messages in
 //! messages. The numbers are those of `onnx.proto3`, release 1.23. What runs the graph is in
 //! `backend`; this reader is here so that both runtimes refuse a graph for the same reason in the
-//! same words, and because tract plans best for a graph whose shapes are known.
+//! same words.
 
 mod fields;
 
-use fields::{Payload, WireField, fields, write_bytes, write_integer};
+use fields::{Payload, WireField, fields};
 
 // ModelProto, GraphProto, ValueInfoProto, TypeProto, TypeProto.Tensor, TensorShapeProto, Dimension.
 const MODEL_GRAPH: u64 = 7;
@@ -55,8 +54,8 @@ pub(crate) struct OnnxGraph {
 pub(crate) fn graph(model: &[u8]) -> Result<OnnxGraph, NotOnnx> {
     let mut found = OnnxGraph::default();
     let (mut tables, mut lookups) = (Vec::new(), Vec::new());
-    for field in fields(sub_message(model, MODEL_GRAPH)?.ok_or(NotOnnx)?) {
-        let WireField { number, payload, .. } = field?;
+    for field in fields(only_graph(model)?) {
+        let WireField { number, payload } = field?;
         match (number, payload) {
             (GRAPH_INPUT, Payload::Bytes(value)) => found.inputs.push(port(value)?),
             (GRAPH_OUTPUT, Payload::Bytes(value)) => found.outputs.push(port(value)?),
@@ -72,48 +71,18 @@ pub(crate) fn graph(model: &[u8]) -> Result<OnnxGraph, NotOnnx> {
     Ok(found)
 }
 
-/// The same model for one text of `length` tokens: the first size of every input becomes 1, the
-/// second, where it is free, `length`.
-pub(crate) fn specialised(model: &[u8], length: usize) -> Result<Vec<u8>, NotOnnx> {
-    let mut change = |input: &[u8]| specialised_input(input, length);
-    edit(model, &[MODEL_GRAPH, GRAPH_INPUT], &mut change)
-}
-
-/// The same for an input.
-fn specialised_input(input: &[u8], length: usize) -> Result<Vec<u8>, NotOnnx> {
-    let mut position = 0;
-    edit(input, &[VALUE_TYPE, TYPE_TENSOR, TENSOR_SHAPE, SHAPE_DIMENSION], &mut |dimension| {
-        position += 1;
-        let size = if position == 1 { 1 } else { length as u64 };
-        let is_fixed = position > 1 && number(dimension, DIMENSION_VALUE)?.is_some();
-        if is_fixed {
-            return Ok(dimension.to_vec());
-        }
-        let mut fixed = Vec::new();
-        write_integer(&mut fixed, DIMENSION_VALUE, size);
-        Ok(fixed)
-    })
-}
-
-/// Makes a message from another.
-type Change<'a> = dyn FnMut(&[u8]) -> Result<Vec<u8>, NotOnnx> + 'a;
-
-/// `message` with every sub-message that lies at `path` replaced by what `change` makes of it.
-fn edit(message: &[u8], path: &[u64], change: &mut Change<'_>) -> Result<Vec<u8>, NotOnnx> {
-    let Some((&wanted, below)) = path.split_first() else {
-        return change(message);
-    };
-    let mut edited = Vec::with_capacity(message.len() + 16);
-    for field in fields(message) {
-        let field = field?;
-        match field.payload {
-            Payload::Bytes(inner) if field.number == wanted => {
-                write_bytes(&mut edited, wanted, &edit(inner, below, change)?);
-            }
-            _ => edited.extend_from_slice(field.raw),
+/// The graph of a model of which all fields are whole.
+fn only_graph(model: &[u8]) -> Result<&[u8], NotOnnx> {
+    let mut graph = None;
+    for field in fields(model) {
+        let WireField { number, payload } = field?;
+        if let (MODEL_GRAPH, Payload::Bytes(bytes)) = (number, payload)
+            && graph.replace(bytes).is_some()
+        {
+            return Err(NotOnnx);
         }
     }
-    Ok(edited)
+    graph.ok_or(NotOnnx)
 }
 
 fn port(value: &[u8]) -> Result<Port, NotOnnx> {
@@ -124,9 +93,8 @@ fn port(value: &[u8]) -> Result<Port, NotOnnx> {
     if let Some(shape) = sub_message(tensor, TENSOR_SHAPE)? {
         let mut sizes = Vec::new();
         for field in fields(shape) {
-            if let WireField {
-                number: SHAPE_DIMENSION, payload: Payload::Bytes(dimension), ..
-            } = field?
+            if let WireField { number: SHAPE_DIMENSION, payload: Payload::Bytes(dimension) } =
+                field?
             {
                 sizes.push(number(dimension, DIMENSION_VALUE)?);
             }
@@ -140,7 +108,7 @@ fn port(value: &[u8]) -> Result<Port, NotOnnx> {
 fn table(tensor: &[u8]) -> Result<(String, Option<u64>), NotOnnx> {
     let mut rows = None;
     for field in fields(tensor) {
-        let WireField { number, payload, .. } = field?;
+        let WireField { number, payload } = field?;
         rows = match (rows, number, payload) {
             (None, INITIALIZER_DIMENSION, Payload::Integer(size)) => Some(size),
             // Packed: all sizes in one field.
@@ -160,7 +128,7 @@ fn looked_up(node: &[u8]) -> Result<Option<String>, NotOnnx> {
     }
     let mut inputs = Vec::new();
     for field in fields(node) {
-        if let WireField { number: NODE_INPUT, payload: Payload::Bytes(name), .. } = field? {
+        if let WireField { number: NODE_INPUT, payload: Payload::Bytes(name) } = field? {
             inputs.push(String::from_utf8_lossy(name).into_owned());
         }
     }

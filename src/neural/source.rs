@@ -33,10 +33,10 @@ pub enum ModelSource {
 /// What runs a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {
-    /// An ONNX Runtime library; tract, inside this binary, where there is none. The first model that
+    /// An ONNX Runtime library; rten, inside this binary, where there is none. The first model that
     /// is loaded decides for the whole process.
     pub library: Option<PathBuf>,
-    /// Texts that are scored side by side on the processor, at least 1; each has a session of its own.
+    /// Texts that are scored side by side on the processor, at least 1; in a library each has a session of its own.
     pub threads: usize,
     /// What the library runs models on; for the whole process, too.
     pub device: Device,

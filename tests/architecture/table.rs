@@ -330,7 +330,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("rand_chacha", CHANCE, "chance has one seeded source"),
     ("statrs", &["src/evaluate"], "replaced in one place"),
     ("ort", &["src/neural"], "replaced in one place"),
-    ("ort_tract", &["src/neural/backend"], "replaced in one place"),
+    ("rten", &["src/neural/backend"], "replaced in one place"),
+    ("rten_tensor", &["src/neural/backend/built_in.rs"], "replaced in one place"),
     ("libloading", &["src/neural/backend/library.rs"], "one place opens a library"),
     ("tokenizers", &["src/neural/tokens.rs"], "replaced in one place"),
     (

@@ -1,4 +1,4 @@
-//! Neural models, run by tract: the scores are PyTorch's, they do not depend on what is scored beside
+//! Neural models, run by rten: the scores are PyTorch's, they do not depend on what is scored beside
 //! them, and what is not a model is refused in words that say what was expected.
 
 use std::path::Path;
@@ -10,21 +10,21 @@ mod expected;
 
 use expected::{QUALITY, cases, folder, source};
 
-fn tract(threads: usize) -> Runtime {
+fn built_in(threads: usize) -> Runtime {
     Runtime { library: None, threads, device: Device::Cpu }
 }
 
 #[test]
 fn every_kind_scores_as_pytorch_does() {
-    expected::check_all(&tract(2));
+    expected::check_all(&built_in(2));
 }
 
 #[test]
 fn the_bits_of_a_score_depend_on_the_text_alone() {
     for name in QUALITY {
         let (one, two) = (
-            neural::load_quality(&source(name), &tract(1)),
-            neural::load_quality(&source(name), &tract(2)),
+            neural::load_quality(&source(name), &built_in(1)),
+            neural::load_quality(&source(name), &built_in(2)),
         );
         let (one, two) = (one.unwrap(), two.unwrap());
         let cases = cases(name);
@@ -44,8 +44,8 @@ fn the_bits_of_a_score_depend_on_the_text_alone() {
 
 #[test]
 fn pages_of_a_query_do_not_see_each_other() {
-    let one = neural::load_pairs(&source("pair"), &tract(1)).unwrap();
-    let two = neural::load_pairs(&source("pair"), &tract(2)).unwrap();
+    let one = neural::load_pairs(&source("pair"), &built_in(1)).unwrap();
+    let two = neural::load_pairs(&source("pair"), &built_in(2)).unwrap();
     let cases = cases("pair");
     let texts: Vec<&str> = cases.iter().map(|case| case.text.as_str()).collect();
     let together = two.score("crawl order", &texts).unwrap();
@@ -58,7 +58,7 @@ fn pages_of_a_query_do_not_see_each_other() {
 #[test]
 fn vectors_have_length_one_where_the_settings_say_so() {
     for (name, is_normal) in [("embedding-mean", true), ("embedding-in-graph", false)] {
-        let embedder = neural::load_embedder(&source(name), &tract(1)).unwrap();
+        let embedder = neural::load_embedder(&source(name), &built_in(1)).unwrap();
         let vectors = embedder.embed(&["crawl order", "a page", "crawl order"]).unwrap();
         assert_eq!(vectors[0], vectors[2]);
         for vector in &vectors {
@@ -72,7 +72,7 @@ fn vectors_have_length_one_where_the_settings_say_so() {
 #[test]
 fn a_cached_model_says_the_same_bits_from_disk() {
     let directory = tempfile::tempdir().unwrap();
-    let model = neural::load_quality(&source("classifier-one-label"), &tract(2)).unwrap();
+    let model = neural::load_quality(&source("classifier-one-label"), &built_in(2)).unwrap();
     let texts = ["crawl order", "a page", "crawl order", ""];
     let scored = model.score(&texts).unwrap();
     for _ in 0..2 {
@@ -85,7 +85,7 @@ fn a_cached_model_says_the_same_bits_from_disk() {
 fn models_with_the_same_files_have_the_same_fingerprint_and_no_others() {
     let mut found = Vec::new();
     for name in QUALITY {
-        let model = neural::load_quality(&source(name), &tract(1)).unwrap();
+        let model = neural::load_quality(&source(name), &built_in(1)).unwrap();
         assert_eq!(model.fingerprint().len(), 32);
         found.push(model.fingerprint().to_owned());
     }
@@ -96,7 +96,7 @@ fn models_with_the_same_files_have_the_same_fingerprint_and_no_others() {
 
 /// The refusal of a model, with the folder of the test models cut off.
 fn refusal(source: &ModelSource) -> String {
-    let error = neural::load_quality(source, &tract(1)).err().expect("a refusal").to_string();
+    let error = neural::load_quality(source, &built_in(1)).err().expect("a refusal").to_string();
     let folder = format!("{}/", folder("").display().to_string().trim_end_matches('/'));
     error.replace(&folder, "")
 }
@@ -127,13 +127,13 @@ fn a_broken_model_is_refused_with_what_was_expected_and_found() {
     for (name, expected) in cases {
         assert_eq!(refusal(&source(name)), expected);
     }
-    let error = neural::load_pairs(&source("t5"), &tract(1)).err().unwrap().to_string();
+    let error = neural::load_pairs(&source("t5"), &built_in(1)).err().unwrap().to_string();
     assert!(
         error
             .ends_with("is t5-true-false; expected sequence-pair, which scores a page for a query"),
         "{error}"
     );
-    let error = neural::load_embedder(&source("t5"), &tract(1)).err().unwrap().to_string();
+    let error = neural::load_embedder(&source("t5"), &built_in(1)).err().unwrap().to_string();
     assert!(
         error.ends_with("expected sentence-embedding, which turns texts into vectors"),
         "{error}"
@@ -214,7 +214,7 @@ fn a_file_that_is_missing_or_changed_is_named() {
 fn rows_longer_than_the_graph_has_positions_are_refused_when_it_is_loaded() {
     let longer = replaced("max_tokens = 48", "max_tokens = 64");
     let found = changed("classifier-two-labels", "model.toml", longer);
-    assert!(found.starts_with("model.onnx: tract 0.23 cannot run this graph: "), "{found}");
+    assert!(found.starts_with("model.onnx: rten 0.27 cannot run this graph: "), "{found}");
 }
 
 #[test]
@@ -229,16 +229,16 @@ fn a_vocabulary_larger_than_the_table_is_refused() {
 
 #[test]
 fn another_runtime_in_the_same_process_is_refused() {
-    neural::load_quality(&source("embedding-cls"), &tract(1)).unwrap();
+    neural::load_quality(&source("embedding-cls"), &built_in(1)).unwrap();
     let library = Path::new("/opt/libonnxruntime.so").to_owned();
     let runtime = Runtime { library: Some(library), threads: 1, device: Device::Cpu };
     let error = neural::load_quality(&source("embedding-cls"), &runtime).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "models of this process run by tract 0.23 already, asked for was /opt/libonnxruntime.so; \
+        "models of this process run by rten 0.27 already, asked for was /opt/libonnxruntime.so; \
          name one runtime for all of them"
     );
-    let on_any = Runtime { device: Device::Auto, ..tract(1) };
+    let on_any = Runtime { device: Device::Auto, ..built_in(1) };
     let error = neural::load_quality(&source("embedding-cls"), &on_any).err().unwrap().to_string();
-    assert!(error.contains("asked for was tract 0.23 on auto; name one runtime"), "{error}");
+    assert!(error.contains("asked for was rten 0.27 on auto; name one runtime"), "{error}");
 }

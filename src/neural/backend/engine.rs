@@ -1,6 +1,6 @@
 //! A graph with its threads: on the processor every row is a run of one worker, on a GPU many are one run.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -12,10 +12,6 @@ use crate::neural::NeuralError;
 use crate::neural::checks::Signature;
 use crate::neural::source::ModelFile;
 use crate::neural::tokens::TokenRow;
-
-/// Plans of one worker may hold this many bytes of weights; a graph with more has one plan for all
-/// lengths, which tract runs at about 60 % of the speed.
-const PLANNED_BYTES: usize = 128 << 20;
 
 /// Items whose rows are made while a device works on those before them.
 const ITEMS_AHEAD: usize = 512;
@@ -32,56 +28,46 @@ pub(crate) struct EngineParts {
     pub(crate) pad_id: i64,
 }
 
-impl EngineParts {
-    /// Lengths that rows are padded to.
-    fn lengths(&self) -> Vec<usize> {
-        let lengths = padded_lengths(self.max_tokens);
-        let bytes = lengths.len() * self.graph.bytes.len();
-        let is_planned = self.backend.has_plans_by_length() && bytes <= PLANNED_BYTES;
-        if is_planned || self.backend.cuda.is_some() { lengths } else { Vec::new() }
-    }
-}
-
 /// A checked graph, ready to run.
 pub(crate) struct ModelEngine {
-    graph: Arc<SharedGraph>,
+    graph: SharedGraph,
     threads: ThreadPool,
-    /// By number of the thread. A lock is only ever waited for while two calls overlap.
-    workers: Vec<Mutex<Worker>>,
+    /// By number of the thread.
+    workers: Vec<Worker>,
     max_tokens: usize,
 }
 
 impl ModelEngine {
     /// Checks the graph against what its kind needs and makes its threads.
     pub(crate) fn new(parts: EngineParts, signature: &Signature) -> Result<Self, NeuralError> {
-        let (lengths, is_specialised) = (parts.lengths(), parts.backend.has_plans_by_length());
-        Self::padding(parts, signature, lengths, is_specialised)
+        let is_batched = parts.backend.cuda().is_some();
+        let lengths = if is_batched { padded_lengths(parts.max_tokens) } else { Vec::new() };
+        Self::padding(parts, signature, lengths)
     }
 
     fn padding(
         parts: EngineParts,
         signature: &Signature,
         lengths: Vec<usize>,
-        is_specialised: bool,
     ) -> Result<Self, NeuralError> {
         let checked = signature.check(&parts.graph)?;
-        let graph = Arc::new(SharedGraph {
+        let graph = SharedGraph {
             lengths,
-            is_specialised,
             backend: parts.backend,
             model: parts.model,
             file: parts.graph.name,
-            bytes: parts.graph.bytes,
             inputs: checked.inputs,
             output: checked.output,
             pad_id: parts.pad_id,
-        });
+        };
         let count = parts.threads.max(1);
         let threads = ThreadPoolBuilder::new().num_threads(count);
         let threads = threads.thread_name(|at| format!("neural-{at}")).build();
         let threads =
             threads.map_err(|error| graph.refuse(format!("no threads for it: {error}")))?;
-        let workers = (0..count).map(|_| Mutex::new(Worker::new(Arc::clone(&graph)))).collect();
+        let workers = graph.backend.workers(parts.graph.bytes, count).map_err(|problem| {
+            graph.refuse(format!("{} cannot run this graph: {problem}", graph.backend.name))
+        })?;
         Ok(Self { graph, threads, workers, max_tokens: parts.max_tokens })
     }
 
@@ -98,10 +84,15 @@ impl ModelEngine {
     /// The output of the graph for one row, on the first worker: where rows are run in batches, the first of a
     /// whole one, so that a graph that is tried is tried as it will be used.
     pub(crate) fn run(&self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
-        let is_batched = self.graph.backend.cuda.is_some();
-        let padded = self.graph.padded(row.ids.len()).filter(|_| is_batched);
+        let padded = self.graph.padded(row.ids.len()).filter(|_| self.is_batched());
         let rows = padded.map_or(1, batches::size);
-        let mut output = self.worker(0, |worker| worker.run(&vec![row; rows]))?;
+        let mut output = self.run_batch(&vec![row; rows]).map_err(|error| match error {
+            // A GPU may fail for want of memory, and the graph is sound.
+            NeuralError::Run { runtime, problem, .. } if !self.is_batched() => {
+                self.refuse(format!("{runtime} cannot run this graph: {problem}"))
+            }
+            other => other,
+        })?;
         if rows > 1 {
             output.values.truncate(output.values.len() / rows);
             output.shape[0] = 1;
@@ -119,13 +110,30 @@ impl ModelEngine {
         rows: impl Fn(&T) -> Result<Vec<TokenRow>, NeuralError> + Sync,
         read: impl Fn(&TokenRow, &[f32]) -> R + Sync,
     ) -> Result<Vec<Vec<R>>, NeuralError> {
-        if self.graph.backend.cuda.is_some() {
+        if self.is_batched() {
             return self.threads.install(|| self.each_in_batches(items, &rows, &read));
         }
-        let one = |item: &T| self.run_each(&rows(item)?, &read);
-        let results: Vec<Result<Vec<R>, NeuralError>> =
-            self.threads.install(|| items.par_iter().with_max_len(1).map(one).collect());
-        results.into_iter().collect()
+        let next = AtomicUsize::new(0);
+        let of_item = |worker: &Worker, item: &T| {
+            let answer = |row: &TokenRow| Ok(read(row, &worker.run(&self.graph, &[row])?.values));
+            rows(item)?.iter().map(answer).collect::<Result<Vec<R>, NeuralError>>()
+        };
+        let of_thread = |worker: &Worker| {
+            let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            let taken = taken.map_while(|at| Some((at, items.get(at)?)));
+            taken.map(|(at, item)| (at, of_item(worker, item))).collect::<Vec<_>>()
+        };
+        let of_threads = self.threads.broadcast(|context| {
+            let worker = &self.workers[context.index()];
+            // Another call may keep this thread until all is done.
+            if next.load(Ordering::Relaxed) >= items.len() {
+                return Vec::new();
+            }
+            worker.on_thread(|| of_thread(worker))
+        });
+        let mut answered: Vec<_> = of_threads.into_iter().flatten().collect();
+        answered.sort_unstable_by_key(|(at, _)| *at);
+        answered.into_iter().map(|(_, found)| found).collect()
     }
 
     /// As [`Self::each`] where items have one row.
@@ -137,17 +145,6 @@ impl ModelEngine {
     ) -> Result<Vec<R>, NeuralError> {
         let found = self.each(items, |item| Ok(vec![row(item)?]), read)?;
         Ok(found.into_iter().flatten().collect())
-    }
-
-    /// What `read` makes of the output for each row, run one by one on the worker of this thread.
-    fn run_each<R>(
-        &self,
-        rows: &[TokenRow],
-        read: impl Fn(&TokenRow, &[f32]) -> R,
-    ) -> Result<Vec<R>, NeuralError> {
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        let run = |row: &TokenRow| Ok(read(row, &self.worker(thread, |w| w.run(&[row]))?.values));
-        rows.iter().map(run).collect()
     }
 
     /// As [`Self::each`], many rows at once: rows of the next items are made while a device runs.
@@ -186,7 +183,7 @@ impl ModelEngine {
     ) -> Result<Vec<(RowPlace, R)>, NeuralError> {
         let mut found = Vec::new();
         for batch in batches {
-            let output = self.worker(0, |worker| worker.run(&batch.filled()))?;
+            let output = self.run_batch(&batch.filled())?;
             let values =
                 output.values.par_chunks_exact((output.values.len() / batch.size()).max(1));
             let read =
@@ -196,9 +193,15 @@ impl ModelEngine {
         Ok(found)
     }
 
-    fn worker<R>(&self, thread: usize, job: impl FnOnce(&mut Worker) -> R) -> R {
-        let worker = &self.workers[thread % self.workers.len()];
-        job(&mut worker.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Runs some rows at once, on the first worker.
+    fn run_batch(&self, rows: &[&TokenRow]) -> Result<WorkerOutput, NeuralError> {
+        let worker = &self.workers[0];
+        worker.on_thread(|| worker.run(&self.graph, rows))
+    }
+
+    /// Whether rows are run many at once.
+    fn is_batched(&self) -> bool {
+        self.graph.backend.cuda().is_some()
     }
 
     /// The error that the file of this graph is not what it should be.
@@ -236,16 +239,15 @@ mod tests {
 
     const GRAPH: &[u8] = include_bytes!("../../../tests/models/classifier-two-labels/model.onnx");
 
-    /// An engine for a model of the tests, padding to `lengths`, with or without a plan for each.
-    fn engine(lengths: &[usize], is_specialised: bool) -> ModelEngine {
+    /// An engine for a model of the tests, padding to `lengths`.
+    fn engine(lengths: &[usize]) -> ModelEngine {
         let backend =
             Backend::get(&Runtime { library: None, threads: 1, device: Device::Cpu }).unwrap();
         let graph = ModelFile { name: "model.onnx".to_owned(), bytes: GRAPH.into() };
         let (model, threads, max_tokens, pad_id) = ("small".to_owned(), 2, 48, 0);
         let parts = EngineParts { model, graph, backend, threads, max_tokens, pad_id };
-        assert_eq!(parts.lengths(), [32, 48]);
         let signature = Signature { text_length: false, output: ("logits", 2), highest_id: 1 };
-        ModelEngine::padding(parts, &signature, lengths.to_vec(), is_specialised).unwrap()
+        ModelEngine::padding(parts, &signature, lengths.to_vec()).unwrap()
     }
 
     fn row(tokens: usize) -> TokenRow {
@@ -255,7 +257,7 @@ mod tests {
 
     #[test]
     fn rows_in_batches_give_what_they_give_one_by_one() {
-        let (batches, free) = (engine(&[32, 48], false), engine(&[], false));
+        let (batches, free) = (engine(&padded_lengths(48)), engine(&[]));
         // Items of no, one and some rows; more rows of a length than a batch has.
         let items: Vec<Vec<usize>> = (0..1_200)
             .map(|item| (0..item % 3).map(|at| 1 + (item * 7 + at) % 48).collect())
@@ -281,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn padding_to_a_planned_length_changes_nothing_but_the_last_digits() {
-        let (planned, free) = (engine(&[32, 48], true), engine(&[], false));
+    fn padding_changes_nothing_but_the_last_digits() {
+        let (padding, free) = (engine(&padded_lengths(48)), engine(&[]));
         for tokens in 1..=48 {
             let row = row(tokens);
-            let (planned, free) = (planned.run(&row).unwrap(), free.run(&row).unwrap());
-            assert_eq!(planned.shape, [1, 2]);
-            for (padded, exact) in planned.values.iter().zip(&free.values) {
+            let (padded, free) = (padding.run_batch(&[&row]).unwrap(), free.run(&row).unwrap());
+            assert_eq!(free.shape, [1, 2]);
+            for (padded, exact) in padded.values.iter().zip(&free.values) {
                 assert!((padded - exact).abs() < 1e-5, "{tokens} tokens: {padded}, {exact}");
             }
         }

@@ -1,18 +1,10 @@
-//! One thread's sessions of a graph, and one run of it.
+//! One thread's way to run a graph, and one run of it.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
-
-use ort::session::builder::GraphOptimizationLevel;
-use ort::session::{Session, SessionInputValue, SessionOutputs};
-use ort::value::{Tensor, TensorElementType};
-
-use super::{Backend, batches, device};
-use crate::contained::ending;
+use super::built_in::BuiltIn;
+use super::session::LibrarySession;
+use super::{Backend, batches};
+use crate::contained::caught;
 use crate::neural::NeuralError;
-use crate::neural::onnx;
 use crate::neural::tokens::TokenRow;
 
 /// What every worker of a model shares.
@@ -21,7 +13,6 @@ pub(crate) struct SharedGraph {
     /// Name of the model and of its file, for messages.
     pub(crate) model: String,
     pub(crate) file: String,
-    pub(crate) bytes: Cow<'static, [u8]>,
     /// Inputs by name, in the order of the graph.
     pub(crate) inputs: Vec<String>,
     /// The output that is read.
@@ -29,8 +20,20 @@ pub(crate) struct SharedGraph {
     pub(crate) pad_id: i64,
     /// Lengths that rows are padded to, ascending; none: a row is run as it is.
     pub(crate) lengths: Vec<usize>,
-    /// Whether there is a session for each of them.
-    pub(crate) is_specialised: bool,
+}
+
+/// One input of a graph.
+pub(crate) struct GraphInput<'a> {
+    pub(crate) name: &'a str,
+    /// Rows, and numbers of each.
+    pub(crate) shape: [usize; 2],
+    pub(crate) numbers: InputNumbers,
+}
+
+/// The numbers of an input, row by row.
+pub(crate) enum InputNumbers {
+    Whole(Vec<i64>),
+    Real(Vec<f32>),
 }
 
 /// The numbers a graph gives for some rows; the first size is how many they are.
@@ -40,43 +43,35 @@ pub(crate) struct WorkerOutput {
     pub(crate) values: Vec<f32>,
 }
 
-/// The sessions of one thread: one, or one for each length of row that has come up.
-pub(crate) struct Worker {
-    graph: Arc<SharedGraph>,
-    sessions: HashMap<usize, Session>,
+/// A thread's graph, in the runtime that was asked for.
+pub(crate) enum Worker {
+    BuiltIn(BuiltIn),
+    Library(LibrarySession),
 }
 
 impl Worker {
-    pub(crate) fn new(graph: Arc<SharedGraph>) -> Self {
-        Self { graph, sessions: HashMap::new() }
+    /// Does something with this worker, on the thread where it runs graphs.
+    pub(crate) fn on_thread<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
+        match self {
+            Self::BuiltIn(graph) => graph.on_thread(job),
+            Self::Library(_) => job(),
+        }
     }
 
     /// Runs the graph over some rows at once, padded to one length.
-    pub(crate) fn run(&mut self, rows: &[&TokenRow]) -> Result<WorkerOutput, NeuralError> {
-        let graph = Arc::clone(&self.graph);
-        ending(&graph.file, || self.answer(&graph, rows))
-    }
-
-    fn answer(
-        &mut self,
+    pub(crate) fn run(
+        &self,
         graph: &SharedGraph,
         rows: &[&TokenRow],
     ) -> Result<WorkerOutput, NeuralError> {
         let longest = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
-        let padded = graph.padded(longest);
-        let length = padded.unwrap_or(longest).max(1);
-        let inputs = inputs(graph, rows, length).map_err(|error| graph.fails(&error))?;
-        let session = self.session(padded.filter(|_| graph.is_specialised))?;
-        let outputs = session.run(inputs).map_err(|error| graph.fails(&error))?;
-        graph.read(&outputs, rows)
-    }
-
-    /// The session for rows of a planned length, or the one for all.
-    fn session(&mut self, planned: Option<usize>) -> Result<&mut Session, NeuralError> {
-        match self.sessions.entry(planned.unwrap_or(0)) {
-            Entry::Occupied(session) => Ok(session.into_mut()),
-            Entry::Vacant(place) => Ok(place.insert(self.graph.session(planned)?)),
-        }
+        let length = graph.padded(longest).unwrap_or(longest).max(1);
+        let inputs = inputs(graph, rows, length);
+        let found = caught(|| match self {
+            Self::BuiltIn(built_in) => built_in.run(inputs, graph.output),
+            Self::Library(session) => session.run(inputs, graph.output),
+        });
+        graph.checked(found.flatten().map_err(|problem| graph.fails(problem))?, rows)
     }
 }
 
@@ -86,21 +81,13 @@ impl SharedGraph {
         self.lengths.get(batches::padded(&self.lengths, tokens)).copied()
     }
 
-    /// The output that is read, of `rows`.
-    fn read(
+    /// What was computed for `rows`, if it can be.
+    fn checked(
         &self,
-        outputs: &SessionOutputs<'_>,
+        output: WorkerOutput,
         rows: &[&TokenRow],
     ) -> Result<WorkerOutput, NeuralError> {
-        let name = self.output;
-        let Some(value) = outputs.get(name) else {
-            return Err(self.refuse(format!("the output {name} was not computed")));
-        };
-        if value.dtype().tensor_type() != Some(TensorElementType::Float32) {
-            let found = value.dtype();
-            return Err(self.refuse(format!("the output {name} is {found}; expected float32")));
-        }
-        let (shape, values) = value.try_extract_tensor().map_err(|error| self.fails(&error))?;
+        let (name, values) = (self.output, &output.values);
         if let Some(at) = values.iter().position(|value: &f32| !value.is_finite()) {
             let (wrong, of_row) = (values[at], values.len() / rows.len().max(1));
             let tokens = rows.get(at / of_row.max(1)).map_or(0, |row| row.ids.len());
@@ -108,50 +95,15 @@ impl SharedGraph {
                 "the output {name} has {wrong} for a text of {tokens} tokens; expected numbers"
             )));
         }
-        let shape: Vec<usize> = shape.iter().map(|size| *size as usize).collect();
-        if let Some(problem) = wrong_rows(&shape, rows.len()) {
+        if let Some(problem) = wrong_rows(&output.shape, rows.len()) {
             return Err(self.refuse(format!("the output {name} {problem}")));
         }
-        Ok(WorkerOutput { shape, values: values.to_vec() })
+        Ok(output)
     }
 
-    fn session(&self, planned: Option<usize>) -> Result<Session, NeuralError> {
-        let specialised;
-        let bytes = match planned {
-            None => self.bytes.as_ref(),
-            Some(length) => {
-                specialised = onnx::specialised(&self.bytes, length)
-                    .map_err(|_| self.refuse("expected an ONNX model".to_owned()))?;
-                &specialised
-            }
-        };
-        let built = self.build(bytes);
-        built.map_err(|problem| {
-            if self.backend.cuda.is_some() {
-                return self.fails(&problem);
-            }
-            self.refuse(format!("{} cannot run this graph: {problem}", self.backend.name))
-        })
-    }
-
-    fn build(&self, bytes: &[u8]) -> Result<Session, String> {
-        // `ort` gives the builder back with the error; only the message is wanted.
-        let builder = Session::builder(&self.backend.environment).map_err(|e| e.to_string())?;
-        // tract optimises only where a level is set.
-        let builder = builder.with_optimization_level(GraphOptimizationLevel::All);
-        let builder = builder.map_err(|e| e.to_string())?.with_intra_threads(1);
-        let builder = builder.map_err(|e| e.to_string())?.with_inter_threads(1);
-        let mut builder = builder.map_err(|e| e.to_string())?;
-        if let Some(device) = self.backend.cuda {
-            let builder_on = builder.with_execution_providers([device::provider(device)]);
-            builder = builder_on.map_err(|e| e.to_string())?;
-        }
-        builder.commit_from_memory(bytes).map_err(|e| e.to_string())
-    }
-
-    fn fails(&self, error: &impl ToString) -> NeuralError {
+    fn fails(&self, problem: String) -> NeuralError {
         let (model, runtime) = (self.model.clone(), self.backend.name.clone());
-        NeuralError::Run { model, runtime, problem: device::plain(&error.to_string()) }
+        NeuralError::Run { model, runtime, problem }
     }
 
     /// The error that the file of this graph is not what it should be.
@@ -171,45 +123,30 @@ fn wrong_rows(shape: &[usize], rows: usize) -> Option<String> {
 }
 
 /// The inputs that the graph asks for, each `[rows, length]` but for `text_length`, `[rows, 1]`.
-fn inputs<'a>(
-    graph: &'a SharedGraph,
-    rows: &[&TokenRow],
-    length: usize,
-) -> ort::Result<Vec<(&'a str, SessionInputValue<'static>)>> {
-    let mut inputs = Vec::with_capacity(graph.inputs.len());
-    for name in &graph.inputs {
-        let value = match name.as_str() {
-            "attention_mask" => {
-                padded(rows, 0, length, |row, numbers| numbers.extend(row.ids.iter().map(|_| 1)))?
+fn inputs<'a>(graph: &'a SharedGraph, rows: &[&TokenRow], length: usize) -> Vec<GraphInput<'a>> {
+    let whole = |pad, of: fn(&TokenRow, usize) -> i64| {
+        let mut numbers = Vec::with_capacity(rows.len() * length);
+        for (at, row) in rows.iter().enumerate() {
+            numbers.extend((0..row.ids.len()).map(|at| of(row, at)));
+            numbers.resize((at + 1) * length, pad);
+        }
+        ([rows.len(), length], InputNumbers::Whole(numbers))
+    };
+    let input = |name: &'a String| {
+        let (shape, numbers) = match name.as_str() {
+            "attention_mask" => whole(0, |_, _| 1),
+            "token_type_ids" => {
+                whole(0, |row, at| i64::from(row.second_part.is_some_and(|second| at >= second)))
             }
-            "token_type_ids" => padded(rows, 0, length, |row, numbers| {
-                let second = row.second_part.unwrap_or(row.ids.len());
-                numbers.extend((0..row.ids.len()).map(|at| i64::from(at >= second)));
-            })?,
             "text_length" => {
-                let lengths: Vec<f32> = rows.iter().map(|row| row.text_length).collect();
-                Tensor::from_array(([rows.len(), 1], lengths))?.into()
+                let lengths = rows.iter().map(|row| row.text_length).collect();
+                ([rows.len(), 1], InputNumbers::Real(lengths))
             }
-            _ => padded(rows, graph.pad_id, length, |row, numbers| numbers.extend(&row.ids))?,
+            _ => whole(graph.pad_id, |row, at| row.ids[at]),
         };
-        inputs.push((name.as_str(), value));
-    }
-    Ok(inputs)
-}
-
-/// An input of some rows, of which `add` adds the numbers, with `pad` behind them up to the length.
-fn padded(
-    rows: &[&TokenRow],
-    pad: i64,
-    length: usize,
-    add: impl Fn(&TokenRow, &mut Vec<i64>),
-) -> ort::Result<SessionInputValue<'static>> {
-    let mut numbers = Vec::with_capacity(rows.len() * length);
-    for (at, row) in rows.iter().enumerate() {
-        add(row, &mut numbers);
-        numbers.resize((at + 1) * length, pad);
-    }
-    Ok(Tensor::from_array(([rows.len(), length], numbers))?.into())
+        GraphInput { name, shape, numbers }
+    };
+    graph.inputs.iter().map(input).collect()
 }
 
 #[cfg(test)]

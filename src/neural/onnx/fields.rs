@@ -6,8 +6,6 @@ use super::NotOnnx;
 pub(crate) struct WireField<'a> {
     pub(crate) number: u64,
     pub(crate) payload: Payload<'a>,
-    /// The field as it stands, number and length included.
-    pub(crate) raw: &'a [u8],
 }
 
 /// What a field holds.
@@ -48,8 +46,7 @@ fn field(message: &[u8]) -> Option<(WireField<'_>, &[u8])> {
         5 => (Payload::Fixed, rest.get(4..)?),
         _ => return None,
     };
-    let raw = &message[..message.len() - rest.len()];
-    (key >> 3 != 0).then_some((WireField { number: key >> 3, payload, raw }, rest))
+    (key >> 3 != 0).then_some((WireField { number: key >> 3, payload }, rest))
 }
 
 /// A number of 7 bits a byte, least first, and what follows it.
@@ -62,25 +59,4 @@ pub(crate) fn integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
         }
     }
     None
-}
-
-/// Appends a number.
-pub(crate) fn write_integer(message: &mut Vec<u8>, field: u64, value: u64) {
-    append(message, field << 3);
-    append(message, value);
-}
-
-/// Appends a message.
-pub(crate) fn write_bytes(message: &mut Vec<u8>, field: u64, bytes: &[u8]) {
-    append(message, field << 3 | 2);
-    append(message, bytes.len() as u64);
-    message.extend_from_slice(bytes);
-}
-
-fn append(message: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        message.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    message.push(value as u8);
 }
