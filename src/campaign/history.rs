@@ -2,6 +2,7 @@
 //! next.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,6 +30,9 @@ use crate::sketch::visibility::Places;
 /// Closed cycles that expectations are learned from: an older one would count for less than 2 %.
 const CYCLES: usize = 12;
 
+/// What chances said of the fetched picks of a cycle, and the impact at the close in lists that they were candidates of.
+type Foretold = Option<Arc<(ListChances, f64)>>;
+
 /// A closed cycle.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ClosedCycle {
@@ -48,7 +52,7 @@ pub(crate) struct ClosedCycle {
     pub(crate) led_to: Option<LedTo>,
     /// What chances said of them, if it is stored, and the impact at the close in lists that they were candidates of.
     #[serde(skip)]
-    said: Option<Arc<(ListChances, f64)>>,
+    said: Foretold,
     /// Whether the chances came from outcomes, and not from what is assumed before there are any.
     #[serde(skip)]
     are_learned: bool,
@@ -74,8 +78,8 @@ const KEPT_FOR: u64 = 8;
 /// Closed cycles as their files tell them, for who reads them again and again: that stays the same once a plan is closed.
 #[derive(Default)]
 pub(crate) struct ReadCycles {
-    /// By the file of their outcomes; with the call that asked last.
-    cycles: HashMap<String, (ReadCycle, u64)>,
+    /// By number, which is for ever, where rows of small files go together into another; with the call that asked last.
+    cycles: HashMap<usize, (ReadCycle, u64)>,
     calls: u64,
 }
 
@@ -84,7 +88,7 @@ struct ReadCycle {
     /// Plan and counts; none where this version cannot read them.
     counted: Option<ClosedCycle>,
     /// Pages at its close, and what chances said of it then.
-    said: Option<(usize, Option<Arc<(ListChances, f64)>>)>,
+    said: Option<(usize, Foretold)>,
 }
 
 impl ReadCycles {
@@ -95,14 +99,19 @@ impl ReadCycles {
         self.cycles.retain(|_, (_, asked)| *asked + KEPT_FOR >= calls);
     }
 
-    /// The cycle of these outcomes.
-    fn of(&mut self, store: &Store, outcomes: &SegmentEntry) -> Result<&mut ReadCycle, StoreError> {
-        let file = &outcomes.file.file;
-        if !self.cycles.contains_key(file) {
-            let read = ReadCycle { counted: counted(store, outcomes)?, said: None };
-            self.cycles.insert(file.clone(), (read, 0));
-        }
-        let (read, asked) = self.cycles.get_mut(file).expect("it is there now");
+    /// A cycle, with its outcomes.
+    fn of(
+        &mut self,
+        number: usize,
+        store: &Store,
+        outcomes: &SegmentEntry,
+    ) -> Result<&mut ReadCycle, StoreError> {
+        let (read, asked) = match self.cycles.entry(number) {
+            Entry::Occupied(read) => read.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert((ReadCycle { counted: counted(store, outcomes)?, said: None }, 0))
+            }
+        };
         *asked = self.calls;
         Ok(read)
     }
@@ -331,7 +340,7 @@ fn read(
     kept.next_call();
     for number in numbers {
         let at = outcomes[number];
-        let of_files = kept.of(store, &segments[at])?;
+        let of_files = kept.of(number, store, &segments[at])?;
         let Some(mut cycle) = of_files.counted.clone() else { continue };
         cycle.stayed_at = stays.get(number).copied();
         let places = places_of(store.manifest(), &cycle.plan_id, places);
