@@ -28,16 +28,19 @@ pub(crate) struct BuiltIn {
 /// # Errors
 /// rten does not know it; what it says.
 pub(crate) fn threads(bytes: Cow<'static, [u8]>, count: usize) -> Result<Vec<BuiltIn>, String> {
-    let read = || match bytes {
+    // In the pool that it would go to, so that a panic is caught where it comes up.
+    let model = rten::thread_pool().run(|| caught(|| read(bytes))).flatten()?;
+    let model = Arc::new(model);
+    let thread = || Arc::new(ThreadPool::with_num_threads(1));
+    Ok((0..count).map(|_| BuiltIn { model: Arc::clone(&model), thread: thread() }).collect())
+}
+
+fn read(bytes: Cow<'static, [u8]>) -> Result<Model, String> {
+    let model = match bytes {
         Cow::Borrowed(bytes) => Model::load_static_slice(bytes),
         Cow::Owned(bytes) => Model::load(bytes),
     };
-    // In the pool that it would go to, so that a panic is caught where it comes up.
-    let model = rten::thread_pool().run(|| caught(read))?;
-    let model = Arc::new(model.map_err(|error| error.to_string())?);
-    let one =
-        || BuiltIn { model: Arc::clone(&model), thread: Arc::new(ThreadPool::with_num_threads(1)) };
-    Ok((0..count).map(|_| one()).collect())
+    model.map_err(|error| error.to_string())
 }
 
 impl BuiltIn {

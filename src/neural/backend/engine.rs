@@ -114,22 +114,18 @@ impl ModelEngine {
             return self.threads.install(|| self.each_in_batches(items, &rows, &read));
         }
         let next = AtomicUsize::new(0);
-        let of_item = |worker: &Worker, item: &T| {
-            let answer = |row: &TokenRow| Ok(read(row, &worker.run(&self.graph, &[row])?.values));
-            rows(item)?.iter().map(answer).collect::<Result<Vec<R>, NeuralError>>()
-        };
-        let of_thread = |worker: &Worker| {
-            let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-            let taken = taken.map_while(|at| Some((at, items.get(at)?)));
-            taken.map(|(at, item)| (at, of_item(worker, item))).collect::<Vec<_>>()
-        };
         let of_threads = self.threads.broadcast(|context| {
-            let worker = &self.workers[context.index()];
             // Another call may keep this thread until all is done.
             if next.load(Ordering::Relaxed) >= items.len() {
                 return Vec::new();
             }
-            worker.on_thread(|| of_thread(worker))
+            let worker = &self.workers[context.index()];
+            worker.on_thread(|| {
+                let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+                let taken = taken.map_while(|at| Some((at, rows(items.get(at)?))));
+                let run = |rows: Vec<TokenRow>| self.run_each(worker, &rows, &read);
+                taken.map(|(at, rows)| (at, rows.and_then(run))).collect()
+            })
         });
         let mut answered: Vec<_> = of_threads.into_iter().flatten().collect();
         answered.sort_unstable_by_key(|(at, _)| *at);
@@ -145,6 +141,16 @@ impl ModelEngine {
     ) -> Result<Vec<R>, NeuralError> {
         let found = self.each(items, |item| Ok(vec![row(item)?]), read)?;
         Ok(found.into_iter().flatten().collect())
+    }
+
+    /// What `read` makes of the output for each row, run one by one.
+    fn run_each<R>(
+        &self,
+        worker: &Worker,
+        rows: &[TokenRow],
+        read: impl Fn(&TokenRow, &[f32]) -> R,
+    ) -> Result<Vec<R>, NeuralError> {
+        rows.iter().map(|row| Ok(read(row, &worker.run(&self.graph, &[row])?.values))).collect()
     }
 
     /// As [`Self::each`], many rows at once: rows of the next items are made while a device runs.

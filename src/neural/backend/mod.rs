@@ -121,13 +121,13 @@ impl Backend {
             return Ok(built_in::threads(graph, count)?.into_iter().map(Worker::BuiltIn).collect());
         };
         let bytes = Arc::new(graph);
-        let one = || LibrarySession {
+        let sessions = (0..count).map(|_| LibrarySession {
             bytes: Arc::clone(&bytes),
             environment: environment.clone(),
             cuda: *cuda,
             session: Mutex::new(None),
-        };
-        Ok((0..count).map(|_| Worker::Library(one())).collect())
+        });
+        Ok(sessions.map(Worker::Library).collect())
     }
 
     /// The number of the GPU that graphs run on; none: the processor.

@@ -124,29 +124,45 @@ fn wrong_rows(shape: &[usize], rows: usize) -> Option<String> {
 
 /// The inputs that the graph asks for, each `[rows, length]` but for `text_length`, `[rows, 1]`.
 fn inputs<'a>(graph: &'a SharedGraph, rows: &[&TokenRow], length: usize) -> Vec<GraphInput<'a>> {
-    let whole = |pad, of: fn(&TokenRow, usize) -> i64| {
-        let mut numbers = Vec::with_capacity(rows.len() * length);
-        for (at, row) in rows.iter().enumerate() {
-            numbers.extend((0..row.ids.len()).map(|at| of(row, at)));
-            numbers.resize((at + 1) * length, pad);
-        }
-        ([rows.len(), length], InputNumbers::Whole(numbers))
-    };
-    let input = |name: &'a String| {
-        let (shape, numbers) = match name.as_str() {
-            "attention_mask" => whole(0, |_, _| 1),
-            "token_type_ids" => {
-                whole(0, |row, at| i64::from(row.second_part.is_some_and(|second| at >= second)))
-            }
+    let whole = |name| whole(graph, rows, length, name);
+    let real = || rows.iter().map(|row| row.text_length).collect();
+    let names = graph.inputs.iter().map(String::as_str);
+    names
+        .map(|name| match name {
             "text_length" => {
-                let lengths = rows.iter().map(|row| row.text_length).collect();
-                ([rows.len(), 1], InputNumbers::Real(lengths))
+                GraphInput { name, shape: [rows.len(), 1], numbers: InputNumbers::Real(real()) }
             }
-            _ => whole(graph.pad_id, |row, at| row.ids[at]),
+            _ => {
+                let numbers = InputNumbers::Whole(whole(name));
+                GraphInput { name, shape: [rows.len(), length], numbers }
+            }
+        })
+        .collect()
+}
+
+/// The numbers of an input of tokens, each row padded to the length.
+fn whole(graph: &SharedGraph, rows: &[&TokenRow], length: usize, name: &str) -> Vec<i64> {
+    let mut numbers = Vec::with_capacity(rows.len() * length);
+    for (at, row) in rows.iter().enumerate() {
+        let tokens = row.ids.len();
+        let pad = match name {
+            "attention_mask" => {
+                numbers.extend((0..tokens).map(|_| 1));
+                0
+            }
+            "token_type_ids" => {
+                let second = row.second_part.unwrap_or(tokens);
+                numbers.extend((0..tokens).map(|at| i64::from(at >= second)));
+                0
+            }
+            _ => {
+                numbers.extend(&row.ids);
+                graph.pad_id
+            }
         };
-        GraphInput { name, shape, numbers }
-    };
-    graph.inputs.iter().map(input).collect()
+        numbers.resize((at + 1) * length, pad);
+    }
+    numbers
 }
 
 #[cfg(test)]
