@@ -124,20 +124,21 @@ fn wrong_rows(shape: &[usize], rows: usize) -> Option<String> {
 
 /// The inputs that the graph asks for, each `[rows, length]` but for `text_length`, `[rows, 1]`.
 fn inputs<'a>(graph: &'a SharedGraph, rows: &[&TokenRow], length: usize) -> Vec<GraphInput<'a>> {
-    let whole = |name| whole(graph, rows, length, name);
-    let real = || rows.iter().map(|row| row.text_length).collect();
-    let names = graph.inputs.iter().map(String::as_str);
-    names
-        .map(|name| match name {
-            "text_length" => {
-                GraphInput { name, shape: [rows.len(), 1], numbers: InputNumbers::Real(real()) }
-            }
-            _ => {
-                let numbers = InputNumbers::Whole(whole(name));
-                GraphInput { name, shape: [rows.len(), length], numbers }
-            }
-        })
-        .collect()
+    graph.inputs.iter().map(|name| input(graph, rows, length, name)).collect()
+}
+
+fn input<'a>(
+    graph: &SharedGraph,
+    rows: &[&TokenRow],
+    length: usize,
+    name: &'a str,
+) -> GraphInput<'a> {
+    if name == "text_length" {
+        let lengths = rows.iter().map(|row| row.text_length).collect();
+        return GraphInput { name, shape: [rows.len(), 1], numbers: InputNumbers::Real(lengths) };
+    }
+    let numbers = InputNumbers::Whole(whole(graph, rows, length, name));
+    GraphInput { name, shape: [rows.len(), length], numbers }
 }
 
 /// The numbers of an input of tokens, each row padded to the length.
