@@ -89,6 +89,8 @@ struct ReadCycle {
     counted: Option<ClosedCycle>,
     /// Pages at its close, and what chances said of it then.
     said: Option<(usize, Foretold)>,
+    /// Impact that stayed; none while that is not known.
+    stayed: Option<f64>,
 }
 
 impl ReadCycles {
@@ -108,9 +110,10 @@ impl ReadCycles {
     ) -> Result<&mut ReadCycle, StoreError> {
         let (read, asked) = match self.cycles.entry(number) {
             Entry::Occupied(read) => read.into_mut(),
-            Entry::Vacant(place) => {
-                place.insert((ReadCycle { counted: counted(store, outcomes)?, said: None }, 0))
-            }
+            Entry::Vacant(place) => place.insert((
+                ReadCycle { counted: counted(store, outcomes)?, said: None, stayed: None },
+                0,
+            )),
         };
         *asked = self.calls;
         Ok(read)
@@ -348,7 +351,10 @@ fn read(
         let closed = closed_plan(store.manifest(), &cycle.plan_id);
         cycle.led_to = closed.and_then(|closed| LedTo::deserialize(&closed.led_to).ok());
         if let Some(place) = cycle.stayed_at {
-            cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
+            if of_files.stayed.is_none() {
+                of_files.stayed = Some(what_stayed(store, &segments[place])?);
+            }
+            cycle.stays.realised = of_files.stayed;
         }
         (cycle.made_at, cycle.place) = (made_at(store.manifest(), &cycle.plan_id), at);
         cycle.closed_at = closed_at(store.manifest(), &cycle.plan_id);

@@ -63,16 +63,12 @@ impl BuiltIn {
             .map(|input| Ok((self.node(input.name)?, value(input)?.into())))
             .collect();
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&self.thread)));
-        let found = self.model.run(inputs?, &[self.node(output)?], Some(options));
-        let found = found.map_err(|error| error.to_string())?.pop();
-        match found {
-            Some(Value::FloatTensor(tensor)) => {
+        let found = self.model.run_n(inputs?, [self.node(output)?], Some(options));
+        match found.map_err(|error| error.to_string())? {
+            [Value::FloatTensor(tensor)] => {
                 Ok(WorkerOutput { shape: tensor.shape().to_vec(), values: tensor.to_vec() })
             }
-            Some(other) => {
-                Err(format!("the output {output} is {}; expected float32", other.dtype()))
-            }
-            None => Err(format!("the output {output} was not computed")),
+            [other] => Err(format!("the output {output} is {}; expected float32", other.dtype())),
         }
     }
 

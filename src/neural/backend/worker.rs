@@ -133,37 +133,36 @@ fn input<'a>(
     length: usize,
     name: &'a str,
 ) -> GraphInput<'a> {
-    if name == "text_length" {
-        let lengths = rows.iter().map(|row| row.text_length).collect();
-        return GraphInput { name, shape: [rows.len(), 1], numbers: InputNumbers::Real(lengths) };
-    }
-    let numbers = InputNumbers::Whole(whole(graph, rows, length, name));
-    GraphInput { name, shape: [rows.len(), length], numbers }
+    let (shape, numbers) = match name {
+        "attention_mask" => {
+            padded(rows, 0, length, |row, numbers| numbers.extend(row.ids.iter().map(|_| 1)))
+        }
+        "token_type_ids" => padded(rows, 0, length, |row, numbers| {
+            let second = row.second_part.unwrap_or(row.ids.len());
+            numbers.extend((0..row.ids.len()).map(|at| i64::from(at >= second)));
+        }),
+        "text_length" => {
+            let lengths = rows.iter().map(|row| row.text_length).collect();
+            ([rows.len(), 1], InputNumbers::Real(lengths))
+        }
+        _ => padded(rows, graph.pad_id, length, |row, numbers| numbers.extend(&row.ids)),
+    };
+    GraphInput { name, shape, numbers }
 }
 
-/// The numbers of an input of tokens, each row padded to the length.
-fn whole(graph: &SharedGraph, rows: &[&TokenRow], length: usize, name: &str) -> Vec<i64> {
+/// An input of some rows, of which `add` adds the numbers, with `pad` behind them up to the length.
+fn padded(
+    rows: &[&TokenRow],
+    pad: i64,
+    length: usize,
+    add: impl Fn(&TokenRow, &mut Vec<i64>),
+) -> ([usize; 2], InputNumbers) {
     let mut numbers = Vec::with_capacity(rows.len() * length);
     for (at, row) in rows.iter().enumerate() {
-        let tokens = row.ids.len();
-        let pad = match name {
-            "attention_mask" => {
-                numbers.extend((0..tokens).map(|_| 1));
-                0
-            }
-            "token_type_ids" => {
-                let second = row.second_part.unwrap_or(tokens);
-                numbers.extend((0..tokens).map(|at| i64::from(at >= second)));
-                0
-            }
-            _ => {
-                numbers.extend(&row.ids);
-                graph.pad_id
-            }
-        };
+        add(row, &mut numbers);
         numbers.resize((at + 1) * length, pad);
     }
-    numbers
+    ([rows.len(), length], InputNumbers::Whole(numbers))
 }
 
 #[cfg(test)]
