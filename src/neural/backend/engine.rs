@@ -84,8 +84,7 @@ impl ModelEngine {
     /// The output of the graph for one row, on the first worker: where rows are run in batches, the first of a
     /// whole one, so that a graph that is tried is tried as it will be used.
     pub(crate) fn run(&self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
-        let padded = self.graph.padded(row.ids.len()).filter(|_| self.is_batched());
-        let rows = padded.map_or(1, batches::size);
+        let rows = self.graph.padded(row.ids.len()).map_or(1, batches::size);
         let mut output = self.run_batch(&vec![row; rows]).map_err(|error| match error {
             // A GPU may fail for want of memory, and the graph is sound.
             NeuralError::Run { runtime, problem, .. } if !self.is_batched() => {
@@ -207,7 +206,7 @@ impl ModelEngine {
 
     /// Whether rows are run many at once.
     fn is_batched(&self) -> bool {
-        self.graph.backend.cuda().is_some()
+        !self.graph.lengths.is_empty()
     }
 
     /// The error that the file of this graph is not what it should be.
@@ -304,6 +303,7 @@ mod tests {
     #[test]
     fn padded_lengths_are_few_and_end_at_the_limit() {
         assert_eq!(padded_lengths(20), [20]);
+        assert_eq!(padded_lengths(48), [32, 48]);
         assert_eq!(padded_lengths(256), [32, 64, 96, 128, 192, 256]);
         assert_eq!(padded_lengths(512), [32, 64, 96, 128, 192, 256, 384, 512]);
         assert_eq!(padded_lengths(4096).last(), Some(&4096));
