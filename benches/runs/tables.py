@@ -22,6 +22,7 @@ DAY = RUNS / "2026-11-25"
 AFTER = RUNS / "2026-11-26"
 NOW = RUNS / "2026-11-27"
 LAST = RUNS / "2026-11-28"
+ATTACKED = RUNS / "2026-11-29"
 
 # Quantiles 0.975 of Student's t by degrees of freedom.
 T = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216, 19: 2.09302}
@@ -518,7 +519,7 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     NOW / "sufficiency.tsv": sufficiency,
     NOW / "sufficiency-kinds.tsv": lambda: sufficiency_by_kind("sufficiency"),
     NOW / "evaluation-set.tsv": lambda: sufficiency_by_kind("evaluation-set"),
-    **{AFTER / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},
+    **{ATTACKED / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},
     **{NOW / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},
     **{NOW / f"found-{name}.tsv": lambda name=name: found_after(name) for name in COLLECTIONS},
     **{DAY / f"ablation-{name}.tsv": lambda name=name: ablation(name) for name in COLLECTIONS},
@@ -527,7 +528,7 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
 
 def manipulation(collection: str) -> list[Row]:
     """What each attack got, after a tenth and after 30 % of the pages, and what it cost."""
-    path = AFTER / f"manipulation-{collection}.json"
+    path = ATTACKED / f"manipulation-{collection}.json"
     rows = [["", "lift after 10 %", "lift after 30 %", "the same without defence", "honest impact lost"]]
     if not path.exists():
         return rows
