@@ -335,8 +335,8 @@ pub struct IngestSession {
     quality: (Vec<u32>, Vec<f64>),
     /// Scores of pages that were stored before, if it was started with them.
     scores: Vec<f32>,
-    /// What the pages said that were stored before.
-    stored: HashMap<UrlId, Digest>,
+    /// What the pages said that were stored before; read when the first of them comes again.
+    stored: Option<HashMap<UrlId, Digest>>,
     /// What the pages of this ingest say, by `fetch_seq`.
     digests: (Vec<u32>, Vec<Digest>),
     pages: TableWriter,
@@ -375,12 +375,6 @@ impl IngestSession {
         store.verify_kinds(&[SegmentKind::Digests])?;
         // Whether a page is stored anew must not depend on who has its score at hand.
         let scores = std::mem::take(&mut known.quality);
-        let mut stored = HashMap::new();
-        for_each_digest(store.storage(), store.manifest(), |seq, digest| {
-            if let Some((url, NONE)) = known.pages.record(seq) {
-                stored.insert(url, digest);
-            }
-        })?;
         let pages = TableWriter::create(store.storage(), &store.segment_name(PAGES), PAGES)?;
         let links = TableWriter::create(store.storage(), &store.segment_name(LINKS), LINKS)?;
         let around = TableWriter::create(store.storage(), &store.segment_name(AROUND), AROUND)?;
@@ -394,7 +388,7 @@ impl IngestSession {
             rows: Rows::default(),
             quality: (Vec::new(), Vec::new()),
             scores,
-            stored,
+            stored: None,
             digests: (Vec::new(), Vec::new()),
             pages,
             links,
@@ -474,7 +468,7 @@ impl IngestSession {
     /// # Errors
     /// A write failed, or a table is damaged or cannot be read.
     pub fn add(&mut self, mut page: PreparedPage) -> Result<(), StoreError> {
-        if self.is_less(&page) {
+        if self.is_less(&page)? {
             self.counts.parts += 1;
             return Ok(());
         }
@@ -494,9 +488,10 @@ impl IngestSession {
             let has = Has { text: !page.record.text.is_empty(), links: !page.links.is_empty() };
             self.added.insert(url, has);
             let digest = page.digest();
+            self.read_digests([Some(url), requested].into_iter().flatten())?;
             has_moved = requested.is_some_and(|old| self.has_moved(old, url, &page, digest.text));
             let is_stored = self.known.pages.page_seq(url).is_some_and(|old| old < self.first_seq);
-            let is_same = !has_moved && is_stored && self.stored.get(&url) == Some(&digest);
+            let is_same = !has_moved && is_stored && self.said(url) == Some(&digest);
             // A score that is another one is worth to be stored.
             let scored = page.record.quality_score.map(|quality| quality as f32);
             if is_same && (scored.is_none() || scored == self.known.quality(url)) {
@@ -576,9 +571,38 @@ impl IngestSession {
         let (seqs, digests) = &self.digests;
         let said = match seqs.binary_search(&seq) {
             Ok(at) => Some(&digests[at]),
-            Err(_) => self.stored.get(&url).filter(|_| seq < self.first_seq),
+            Err(_) => self.said(url).filter(|_| seq < self.first_seq),
         };
         said.map(|digest| digest.text)
+    }
+
+    /// What the page of a URL said that was stored before, if [`Self::read_digests`] was asked to know.
+    fn said(&self, url: UrlId) -> Option<&Digest> {
+        self.stored.as_ref()?.get(&url)
+    }
+
+    /// Reads what stored pages said, if one of these is stored. Who brings new pages alone need not wait for that: it costs all
+    /// pages of the crawl.
+    ///
+    /// # Errors
+    /// A table is damaged or cannot be read.
+    fn read_digests(&mut self, urls: impl IntoIterator<Item = UrlId>) -> Result<(), StoreError> {
+        let (pages, first_seq) = (&self.known.pages, self.first_seq);
+        let is_stored = |url| pages.page_seq(url).is_some_and(|seq| seq < first_seq);
+        if self.stored.is_some() || !urls.into_iter().any(is_stored) {
+            return Ok(());
+        }
+        let mut stored = HashMap::new();
+        for_each_digest(self.store.storage(), self.store.manifest(), |seq, digest| {
+            // As of the start: those that this ingest replaced are among them.
+            if let Some((url, replaced)) = pages.record(seq)
+                && replaced >= first_seq
+            {
+                stored.insert(url, digest);
+            }
+        })?;
+        self.stored = Some(stored);
+        Ok(())
     }
 
     /// Whether an earlier ingest stored this record. What came in this one without a time may be older or newer, so that
@@ -609,20 +633,24 @@ impl IngestSession {
 
     /// Whether a record is a part of a page that is stored with what it lacks. Of a text only its digest is at hand, which
     /// is of the title, too: one under another title is taken to be there.
-    fn is_less(&self, page: &PreparedPage) -> bool {
+    ///
+    /// # Errors
+    /// A table is damaged or cannot be read.
+    fn is_less(&mut self, page: &PreparedPage) -> Result<bool, StoreError> {
         let PageRecord { title, text, .. } = &page.record;
         if !page.record.part || page.record.answer() != FetchOutcome::Page {
-            return false;
+            return Ok(false);
         }
-        let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
+        let Some(url) = self.known.urls.get(&page.url.canonical) else { return Ok(false) };
+        self.read_digests([url])?;
         let is_page = self.known.pages.page_seq(url).is_some();
         let has = self.added.get(&url).copied().or_else(|| {
-            let stored = self.stored.get(&url)?;
+            let stored = self.said(url)?;
             let links = stored.links != Xxh3::new().digest();
             Some(Has { text: stored.text != Digest::of_text(title, ""), links })
         });
-        let Some(has) = has.filter(|_| is_page) else { return false };
-        text.is_empty() && has.text || page.links.is_empty() && has.links
+        let Some(has) = has.filter(|_| is_page) else { return Ok(false) };
+        Ok(text.is_empty() && has.text || page.links.is_empty() && has.links)
     }
 
     /// Whether the text around a link from the page `seq` is stored.
