@@ -73,7 +73,7 @@ fn two_cycles_are_closed_with_the_right_counts() {
 
     let (second, said) = bench.plan(&store, &[]);
     let counts = "of 40 planned 25 fetched, 8 failed, 2 moved, 5 not reported; \
-                  1 pages not planned";
+                  1 page not planned";
     assert!(said.contains(counts), "{said}");
     assert!(said.contains("what was not reported may be planned again"), "{said}");
     let second = urls(&second);
@@ -361,7 +361,7 @@ fn seeds_are_planned_before_any_page_came() {
     // A link is a link, and a page a page, whoever named them.
     bench.write("pages.jsonl", lines([page(0), failure("https://s.example/", 404)]));
     let said = bench.ingest(&store, "pages.jsonl");
-    assert!(said.contains("1 pages and 1 failed fetches"), "{said}");
+    assert!(said.contains("1 page and 1 failed fetch stored"), "{said}");
     let found = json(&["seeds", "--store", text(&store), &list], "prospect.seeds/1");
     assert_eq!(found["counts"]["repeated"], 2);
     let known = bench.write("known.txt", format!("{}\n", address(0)));

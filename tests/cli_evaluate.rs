@@ -71,9 +71,9 @@ fn one_run_is_a_line_of_averages() {
     let table = "run    nDCG@10    R@100   MRR@10       AP\n\
                  first   0.6354   1.0000   0.5000   0.5000\n";
     assert_eq!(run.stdout, table);
-    let said = "first: left out: 1 queries to which nothing is judged relevant\n\
+    let said = "first: left out: 1 query to which nothing is judged relevant\n\
                 averages over the 2 queries of qrels with a relevant document\n  \
-                left out: 1 judged queries without one\n\
+                left out: 1 judged query without one\n\
                 next: a second --run is compared with the first; --per-query lists queries\n";
     assert_eq!(run.stderr, said);
     assert_eq!(good("EVALUATE --run first --quiet").stderr, "");
@@ -231,7 +231,11 @@ fn results_beyond_the_depth_do_not_count() {
     let place = workplace(&[("deep", deep.as_bytes())]);
     let run = done_in(&place, "EVALUATE --run deep --metrics AP");
     assert!(run.stdout.contains("deep  0.0000"), "{}", run.stdout);
-    assert!(run.stderr.contains("deep: 1 queries have more than 1000 results"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("deep: results beyond 1000 of 1 query do not count"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

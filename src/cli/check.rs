@@ -9,7 +9,7 @@ use prospect_index::manifest::FORMAT;
 use super::Global;
 use super::output::{self, Failure, say};
 use crate::campaign::tables::SCHEMAS;
-use crate::report::number::counted;
+use crate::report::number::{counted, plain};
 
 /// Arguments of `prospect check`.
 #[derive(clap::Args, Clone, Debug)]
@@ -50,8 +50,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     say(
         global,
         &format!(
-            "sound: generation {}, {} files, {} URLs; {how}",
-            report.generation, report.files, report.urls
+            "sound: generation {}, {}, {}; {how}",
+            report.generation,
+            plain(report.files, "file"),
+            plain(report.urls, "URL")
         ),
     );
     Ok(())

@@ -17,6 +17,7 @@ use crate::evaluate::judgements::{Judgements, RunScores};
 use crate::evaluate::metrics::{DEPTH, Metric};
 use crate::evaluate::run::{self, Run};
 use crate::evaluate::{names, statistics};
+use crate::report::number::plain;
 use crate::workload::{DocUrls, shown};
 
 /// Arguments of `prospect evaluate`.
@@ -125,7 +126,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let file = &judgements.file;
     say(global, &format!("averages over the {queries} queries of {file} with a relevant document"));
     if without > 0 {
-        say(global, &format!("  left out: {without} judged queries without one"));
+        say(global, &format!("  left out: {} without one", plain(without, "judged query")));
     }
     show::print(&mut stdout(), &runs, &judgements, &metrics, args.per_query)?;
     if runs.len() == 1 {
@@ -180,11 +181,11 @@ fn measure(
             without_results,
             format!("no results for {without_results} of {queries} queries; they count 0"),
         ),
-        (not_judged, format!("left out: {not_judged} queries to which nothing is judged relevant")),
         (
-            too_deep,
-            format!("{too_deep} queries have more than {DEPTH} results; the rest do not count"),
+            not_judged,
+            format!("left out: {} to which nothing is judged relevant", plain(not_judged, "query")),
         ),
+        (too_deep, format!("results beyond {DEPTH} of {} do not count", plain(too_deep, "query"))),
     ] {
         if count > 0 {
             say(global, &format!("{file}: {what}"));

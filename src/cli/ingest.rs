@@ -21,7 +21,7 @@ use crate::ingest::{
     self, BadReason, Misnamed, MisnamedKeys, PageSource, SourceItem, SourceOptions,
 };
 use crate::planner::outcome::CycleOutcome;
-use crate::report::number::{and_counted, counted};
+use crate::report::number::{and_counted, counted, plain};
 
 /// Files beside those of open plans from which on an ingest merges small ones.
 const MANY_FILES: usize = 512;
@@ -410,14 +410,14 @@ fn report(
         say(
             global,
             &format!(
-                "{} pages and {} failed fetches stored{}; {} replaced, {} repeated; {} links; {} new URLs",
-                counts.pages,
-                counts.failed,
+                "{} and {} stored{}; {} replaced, {} repeated; {}; {}",
+                plain(counts.pages, "page"),
+                plain(counts.failed, "failed fetch"),
                 others(counts),
                 counts.replaced,
                 counts.repeated,
-                counts.links,
-                counts.new_urls
+                plain(counts.links, "link"),
+                plain(counts.new_urls, "new URL")
             ),
         );
     }
@@ -437,6 +437,7 @@ fn report(
     output::say_cuts(global, counts.cuts.iter().map(|(limit, &count)| (limit.as_str(), count)));
     output::say_refreshes(global, &open.refreshes);
     let (pages, urls) = (open.known.pages.len(), open.known.urls.len());
-    say(global, &format!("the store knows {urls} URLs and holds {pages} pages"));
+    let (urls, pages) = (plain(urls, "URL"), plain(pages, "page"));
+    say(global, &format!("the store knows {urls} and holds {pages}"));
     Ok(())
 }

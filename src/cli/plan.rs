@@ -40,7 +40,7 @@ use crate::planner::options::PlannerOption;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::revisits::{RevisitOutcome, Revisited};
 use crate::planner::settings::PlanSettings;
-use crate::report::number::counted;
+use crate::report::number::{counted, plain};
 use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, LedTo, Quantity};
 use crate::sufficiency::assess::WorkloadSufficiency;
@@ -402,8 +402,9 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
     say(
         global,
         &format!(
-            "closed plan {plan_id}: {counts}; {unplanned} pages not planned\n  impact of its pages \
+            "closed plan {plan_id}: {counts}; {} not planned\n  impact of its pages \
              in the lists: {}",
+            plain(unplanned, "page"),
             quantity_line(&outcome.enters),
         ),
     );
@@ -417,8 +418,9 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
         let RevisitOutcome { planned, fetched, changed, expected_changed, expected, realised } =
             revisits;
         let line = format!(
-            "  of {planned} pages to fetch again {fetched} came: {changed} had changed, {expected_changed:.1} \
-             expected; impact of what changed {realised:.1}, {expected:.1} expected"
+            "  of {} to fetch again {fetched} came: {changed} had changed, {expected_changed:.1} \
+             expected; impact of what changed {realised:.1}, {expected:.1} expected",
+            plain(planned, "page")
         );
         say(global, &line);
     }
@@ -465,12 +467,12 @@ fn say_plan(
     say(
         global,
         &format!(
-            "{} queries ({} to plan for, {} needy); {} pages; {frontier} URLs to choose from; \
-             site = {}",
-            workload.queries.len(),
+            "{} ({} to plan for, {} needy); {}; {} to choose from; site = {}",
+            plain(workload.queries.len(), "query"),
             plan.workload.queries.len(),
             plan.choice.needy.len(),
-            open.known.pages.len(),
+            plain(open.known.pages.len(), "page"),
+            plain(frontier, "URL"),
             scored.site_level().map_or("", SiteLevel::name),
         ),
     );
@@ -484,12 +486,12 @@ fn say_plan(
     say(
         global,
         &format!(
-            "{}; BM25 k1 {} b {}, statistics epoch {} of {} pages",
+            "{}; BM25 k1 {} b {}, statistics epoch {} of {}",
             output::pairs_line(scored, plan.refreshed.recomputed),
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,
-            plan.statistics.documents,
+            plain(plan.statistics.documents, "page"),
         ),
     );
     let waits = plan.retries.counts(&open.known);
@@ -549,6 +551,7 @@ fn blend_line(choice: &Choice, open: &OpenStore) -> String {
     let scored = open.known.quality.iter().filter(|quality| !quality.is_nan()).count();
     let quality = match scored {
         0 => String::new(),
+        1 => "; 1 page has a quality".to_owned(),
         pages => format!("; {pages} pages have a quality"),
     };
     let formula = choice.formula();

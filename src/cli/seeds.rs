@@ -8,6 +8,7 @@ use super::Global;
 use super::ingest::{Skipped, each_url, open_store};
 use super::output::{self, Failure, say};
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlRecord};
+use crate::report::number::plain;
 
 /// Arguments of `prospect seeds`.
 #[derive(clap::Args, Clone, Debug)]
@@ -62,13 +63,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     say(
         global,
         &format!(
-            "{new_urls} new URLs; {known} known before, {fetched} fetched before, {repeated} that say nothing new"
+            "{}; {known} known before, {fetched} fetched before, {repeated} that say nothing new",
+            plain(new_urls, "new URL")
         ),
     );
     skipped.say(global);
     for url in &sitemaps {
         say(global, &format!("another sitemap, to be fetched and named: {url}"));
     }
-    say(global, &format!("the store knows {urls} URLs"));
+    say(global, &format!("the store knows {}", plain(urls, "URL")));
     Ok(())
 }

@@ -21,6 +21,7 @@ use crate::planner::outcome::OpenCounts;
 use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
+use crate::report::number::plain;
 use crate::results::impact::{ExpectedImpact, LedTo, Quantity};
 use crate::sketch::visibility::Places;
 use crate::sufficiency::told::whole_line;
@@ -121,8 +122,10 @@ impl Status {
         let Self { urls, pages, failed, denied, moved, frontier, cycles_closed, .. } = self;
         writeln!(
             out,
-            "{urls} URLs known: {pages} pages, {failed} failed, {denied} denied, {moved} moved, {frontier} in \
-             the frontier; {cycles_closed} closed cycles"
+            "{} known: {}, {failed} failed, {denied} denied, {moved} moved, {frontier} in the frontier; {}",
+            plain(urls, "URL"),
+            plain(pages, "page"),
+            plain(cycles_closed, "closed cycle"),
         )?;
         if !self.waits.is_empty() {
             writeln!(out, "URLs that are not planned now: {}", self.waits)?;

@@ -5,9 +5,10 @@
 //! U+FFFD.
 
 use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use url::{Host, Url};
 
 /// How far the prescan looks. The standard says 1,024; pages with long heads exceed it.
@@ -21,7 +22,7 @@ const WELL_ENCODED: usize = 10;
 
 /// The encoding that a `Content-Type` names.
 pub(super) fn of_content_type(content_type: &str) -> Option<&'static Encoding> {
-    declared(content_type.as_bytes())
+    declared(content_type.as_bytes(), b"charset")
 }
 
 /// A document at `url` in UTF-8, and the encoding that it came in; borrowed where that is UTF-8, byte for byte. `said` is
@@ -76,7 +77,7 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
             rest = &comment[find(comment, b"-->")?..];
         } else if rest.len() > 5 && rest[..5].eq_ignore_ascii_case(b"<meta") {
             let end = rest.iter().position(|&byte| byte == b'>').unwrap_or(rest.len());
-            if let Some(encoding) = declared(&rest[5..end]) {
+            if let Some(encoding) = declared(&rest[5..end], b"charset") {
                 return Some(encoding);
             }
             rest = &rest[end..];
@@ -87,12 +88,12 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The encoding in the attributes of a `<meta>`: `charset=x`, or the same inside `content`.
-fn declared(attributes: &[u8]) -> Option<&'static Encoding> {
+/// The encoding in the attributes of a `<meta>`, by this name: `charset=x`, or the same inside `content`.
+fn declared(attributes: &[u8], name: &[u8]) -> Option<&'static Encoding> {
     let lower = attributes.to_ascii_lowercase();
     let mut rest = lower.as_slice();
-    while let Some(at) = find(rest, b"charset") {
-        rest = rest[at + b"charset".len()..].trim_ascii_start();
+    while let Some(at) = find(rest, name) {
+        rest = rest[at + name.len()..].trim_ascii_start();
         let Some(value) = rest.strip_prefix(b"=") else { continue };
         let value = value.trim_ascii_start();
         let value = value.strip_prefix(b"\"").or(value.strip_prefix(b"'")).unwrap_or(value);
@@ -116,6 +117,46 @@ fn as_readable(encoding: &'static Encoding) -> &'static Encoding {
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
+}
+
+/// An XML document in UTF-8, read as a stream, whatever encoding its declaration names.
+pub(super) struct Xml<R> {
+    inner: BufReader<R>,
+    /// None before the first byte is read, and after the last.
+    decoder: Option<Decoder>,
+    is_started: bool,
+}
+
+impl<R: Read> Xml<R> {
+    /// A document of which nothing has been read.
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner: BufReader::new(inner), decoder: None, is_started: false }
+    }
+}
+
+impl<R: Read> Read for Xml<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.is_started {
+            let start = self.inner.fill_buf()?;
+            let end = start.iter().position(|&byte| byte == b'>').unwrap_or(0);
+            let said = declared(&start[..end], b"encoding").map_or(UTF_8, as_readable);
+            self.decoder = Some(said.new_decoder());
+            self.is_started = true;
+        }
+        while let Some(decoder) = &mut self.decoder {
+            let bytes = self.inner.fill_buf()?;
+            let is_last = bytes.is_empty();
+            let (result, read, written, _) = decoder.decode_to_utf8(bytes, buffer, is_last);
+            self.inner.consume(read);
+            if is_last && result == CoderResult::InputEmpty {
+                self.decoder = None;
+            }
+            if written > 0 {
+                return Ok(written);
+            }
+        }
+        Ok(0)
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,28 @@
 //! Figures as text: thousands separators, and as many decimals as a column needs.
 
+use std::fmt::Display;
+
 use crate::results::Interval;
 
-/// A number with its noun, `s` added but for one.
+/// A number with its noun, of which there are many but for one.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", thousands(number))
+    with_noun(&thousands(number), noun)
+}
+
+/// The same without separators.
+pub(crate) fn plain(number: impl Display, noun: &str) -> String {
+    with_noun(&number.to_string(), noun)
+}
+
+fn with_noun(number: &str, noun: &str) -> String {
+    if number == "1" {
+        return format!("1 {noun}");
+    }
+    let (stem, ending) = match noun.strip_suffix('y') {
+        Some(stem) => (stem, "ies"),
+        None => (noun, if noun.ends_with("ch") { "es" } else { "s" }),
+    };
+    format!("{number} {stem}{ending}")
 }
 
 /// One more count in a list of counts, such as `, 3 moved`; nothing where there is none.
@@ -84,7 +101,7 @@ pub(crate) fn short(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{decimals, fixed, short, thousands, with_interval};
+    use super::{counted, decimals, fixed, plain, short, thousands, with_interval};
     use crate::results::Interval;
 
     #[test]
@@ -93,6 +110,14 @@ mod tests {
             [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")]
         {
             assert_eq!(thousands(number), expected);
+        }
+        for (told, expected) in [
+            (plain(0, "page"), "0 pages"),
+            (plain(1, "judged query"), "1 judged query"),
+            (plain(2000, "query"), "2000 queries"),
+            (counted(2000, "failed fetch"), "2,000 failed fetches"),
+        ] {
+            assert_eq!(told, expected);
         }
         for (largest, expected) in
             [(0.0, "0.000"), (0.5, "0.500"), (12.0, "12.00"), (0.02, "0.0200"), (12e3, "12,000")]

@@ -12,6 +12,7 @@ use crate::cli::Global;
 use crate::cli::open;
 use crate::cli::output::{Failure, say};
 use crate::cli::whatif::{StoreArgs, questions, scenarios};
+use crate::report::number::plain;
 use crate::report::terminal::impact::expected;
 use crate::results::whatif::ScenarioFigures;
 
@@ -77,7 +78,8 @@ pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failu
         "there is nothing to plan under this scenario; the store stays as it was".to_owned()
     } else {
         format!(
-            "plan {id}: {count} URLs{instead}. next: fetch them, then prospect ingest --store {directory} FILE…"
+            "plan {id}: {}{instead}. next: fetch them, then prospect ingest --store {directory} FILE…",
+            plain(count, "URL")
         )
     };
     say(global, &told);

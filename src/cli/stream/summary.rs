@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::campaign::stream::InFlight;
 use crate::planner::retries::WaitCounts;
-use crate::report::number::and_counted;
+use crate::report::number::{and_counted, plain};
 
 /// Why a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +110,11 @@ impl Summary {
         let others: String = others.iter().map(|(count, what)| and_counted(*count, what)).collect();
         let again = and_counted(*asked_again as u64, "asked for again");
         format!(
-            "{pages} fetched, {failed} failed{others}; {asked} URLs asked for in {plans} plans{again}; {} in flight of {} \
-             open plans",
-            in_flight.urls, in_flight.plans
+            "{pages} fetched, {failed} failed{others}; {} asked for in {}{again}; {} in flight of {}",
+            plain(asked, "URL"),
+            plain(plans, "plan"),
+            in_flight.urls,
+            plain(in_flight.plans, "open plan")
         )
     }
 }

@@ -11,7 +11,7 @@ use crate::campaign::sufficiency::{BestLink, CompatibleQuery, StoreSufficiency};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
 use crate::cli::plain::stdout;
-use crate::report::number::{counted, thousands, times};
+use crate::report::number::{counted, times};
 use crate::report::terminal::impact::expected;
 use crate::sufficiency::compatible::Confidence;
 use crate::sufficiency::strategy::ScoredLink;
@@ -265,7 +265,7 @@ fn plain(name: &str) -> String {
 }
 
 fn queries_of(count: usize) -> String {
-    if count == 1 { "1 query".to_owned() } else { format!("{} queries", thousands(count as u64)) }
+    counted(count as u64, "query")
 }
 
 /// What held-out variants say.

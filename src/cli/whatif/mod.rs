@@ -18,6 +18,7 @@ use crate::cli::plain::stdout;
 use crate::neural::Device;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
+use crate::report::number::plain;
 use crate::report::{html, terminal};
 use crate::whatif::scenario::{Scenario, Scenarios};
 use flags::ScenarioFlags;
@@ -173,10 +174,10 @@ pub(super) fn questions(
     say(
         global,
         &format!(
-            "{} pages, {} queries, {} URLs; {}",
-            state.pages,
-            state.queries,
-            questions.base_figures.frontier,
+            "{}, {}, {}; {}",
+            plain(state.pages, "page"),
+            plain(state.queries, "query"),
+            plain(questions.base_figures.frontier, "URL"),
             output::pairs_line(&whatif_base.base.scored, whatif_base.refreshed.recomputed),
         ),
     );

@@ -7,6 +7,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::super::BadReason;
+use super::super::charset::Xml;
 use super::super::record::page_url;
 use super::{Found, UrlFormat, UrlReader, UrlRecord};
 
@@ -39,7 +40,7 @@ struct Sitemap {
 
 /// A stream that knows its line.
 struct Counted {
-    inner: BufReader<Box<dyn Read + Send>>,
+    inner: BufReader<Xml<Box<dyn Read + Send>>>,
     lines: u64,
     /// Bytes since the last event: they are in memory.
     held: usize,
@@ -72,7 +73,7 @@ impl BufRead for Counted {
 
 impl Sitemap {
     fn new(reader: Box<dyn Read + Send>) -> Self {
-        let inner = BufReader::with_capacity(256 << 10, reader);
+        let inner = BufReader::with_capacity(256 << 10, Xml::new(reader));
         let mut reader = Reader::from_reader(Counted { inner, lines: 0, held: 0 });
         // What is not closed in one entry must not end the file.
         reader.config_mut().check_end_names = false;

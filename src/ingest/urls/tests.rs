@@ -83,6 +83,13 @@ fn sitemaps() {
         "<urlset><url><loc>https://a.test/?a=1&b=2&amp;c=3</loc></url><url><loc>https://a.test/d</loc></url></urlset>",
         &["sitemap https://a.test/?a=1&b=2&c=3", "sitemap https://a.test/d"],
     );
+    // Other encodings are read, and stray bytes end no file.
+    let latin = "<?xml version='1.0' encoding='ISO-8859-1'?><urlset><url><loc>https://a.test/\u{e4}</loc>\
+                 <caption>\u{fc}</caption></url></urlset>";
+    let bytes: Vec<u8> = latin.chars().map(|c| c as u8).collect();
+    assert_eq!(read(&bytes), ["sitemap https://a.test/\u{e4}"]);
+    let stray = b"<urlset><url><loc>https://a.test/</loc><caption>\xfc</caption></url></urlset>";
+    assert_eq!(read(stray), ["sitemap https://a.test/"]);
     // What is broken ends the file, and what came before it stays.
     check(
         "<urlset><url><loc>https://a.test/</loc></url>\n<url><loc>https://b.test/<",

@@ -29,7 +29,7 @@ pub(crate) fn page(found: &SufficiencyPage) -> Result<String, serde_json::Error>
 }
 
 fn queries(count: usize) -> String {
-    if count == 1 { "1 query".to_owned() } else { format!("{} queries", thousands(count as u64)) }
+    counted(count as u64, "query")
 }
 
 fn lines(found: &SufficiencyPage) -> String {

@@ -78,10 +78,7 @@ fn lead(state: &StoreState, base: &PlanFigures) -> String {
          picked.</p>\n",
         isolated(&state.plan_id),
         counted(state.pages as u64, "page"),
-        match state.queries {
-            1 => "1 query".to_owned(),
-            queries => format!("{} queries", thousands(queries as u64)),
-        },
+        counted(state.queries as u64, "query"),
         counted(state.pairs as u64, "candidate pair"),
         escape(&glossary::lists(state.k, state.visibility.as_deref())),
         state.k1,

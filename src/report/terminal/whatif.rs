@@ -21,11 +21,11 @@ const MARKS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 pub(crate) fn tables(found: &WhatIf) -> String {
     let state = &found.state;
     let mut out = format!(
-        "plan {} without a scenario: {}; {} queries, {} pairs; BM25 k1 {} b {}, {}\n",
+        "plan {} without a scenario: {}; {}, {}; BM25 k1 {} b {}, {}\n",
         state.plan_id,
         counted(state.pages as u64, "page"),
-        thousands(state.queries as u64),
-        thousands(state.pairs as u64),
+        counted(state.queries as u64, "query"),
+        counted(state.pairs as u64, "pair"),
         state.k1,
         state.b,
         glossary::lists(state.k, state.visibility.as_deref()),
@@ -46,9 +46,9 @@ fn plan(plan: &PlanFigures) -> String {
         drawn => format!(", {drawn} drawn at random"),
     };
     let mut out = format!(
-        "  {} of {} URLs{drawn}; impact {}\n    of it when the crawl has grown by a quarter: {}\n",
+        "  {} of {}{drawn}; impact {}\n    of it when the crawl has grown by a quarter: {}\n",
         thousands(plan.picks as u64),
-        thousands(plan.frontier as u64),
+        counted(plan.frontier as u64, "URL"),
         impact::expected(&plan.expected_impact.enters),
         impact::expected(&plan.expected_impact.stays),
     );
@@ -124,10 +124,7 @@ fn uncovered(plan: &PlanFigures) -> String {
     let named: Vec<String> = uncovered.most_asked.iter().take(ROWS).map(name).collect();
     format!(
         "  nothing in the frontier can help {} ({} askings); to be seeded: {}\n",
-        match uncovered.queries {
-            1 => "1 query".to_owned(),
-            queries => format!("{} queries", thousands(queries as u64)),
-        },
+        counted(uncovered.queries as u64, "query"),
         fixed(uncovered.frequency, 0),
         named.join(", ")
     )
