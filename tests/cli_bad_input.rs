@@ -315,14 +315,14 @@ fn workloads_that_cannot_be_used_name_their_line() {
 #[test]
 fn options_that_make_no_sense_are_refused() {
     let cases: [(&str, &[&str]); 14] = [
-        ("--top many", &["--top is many; it must be at least 1"]),
+        ("--top many", &["--top is many; it must be a whole number from 1"]),
         ("--explore 2", &["--explore is 2; it must lie between 0 and 1"]),
         ("--explore -0.1", &["--explore is -0.1"]),
         ("--explore NaN", &["--explore is NaN"]),
         ("--rho -1", &["--rho is -1; it must lie between 0 and 1", "for example --rho 0.5"]),
         ("--b 1.5", &["--b is 1.5"]),
-        ("--top 0", &["--top is 0; it must be at least 1 and at most 1000"]),
-        ("--ngram 4", &["--ngram is 4; it must be at least 1 and at most 3"]),
+        ("--top 0", &["--top is 0; it must be a whole number from 1 to 1000"]),
+        ("--ngram 4", &["--ngram is 4; it must be a whole number from 1 to 3"]),
         ("--needy 0", &["--needy is 0; it must be a number of queries", "for example --needy 0.1"]),
         ("--needy -3", &["--needy is -3"]),
         ("--needy 1.5", &["--needy is 1.5", "or a share below 1"]),
@@ -334,7 +334,11 @@ fn options_that_make_no_sense_are_refused() {
         check(&[], &format!("PLAN {options}"), expected);
     }
     let none = "plan --store @store --workload @queries.tsv --budget 0";
-    check(&[], none, &["--budget is 0; it must be at least 1 and", "for example --budget 1"]);
+    check(
+        &[],
+        none,
+        &["--budget is 0; it must be a whole number from 1 to", "for example --budget 1"],
+    );
     check(&[], "PLAN --within @none.txt", &["cannot read @none.txt"]);
 }
 

@@ -1078,6 +1078,15 @@ fn a_store_that_is_being_written_or_cannot_be_is_told_of_all_the_same() {
     assert!(run.code == Some(1) && run.stderr.contains("is in use"), "{}", run.stderr);
     assert_eq!((status().code, status().stdout), (Some(0), free.stdout.clone()));
     assert_eq!(prospect(&["url-rules", "--store", text(&store)]).code, Some(0));
+    let sound = done(&["check", "--full", "--json", "--store", text(&store)]);
+    assert!(sound.stdout.contains("\"in_use_by\": \"process "), "{}", sound.stdout);
+    assert!(sound.stderr.contains("is in use by"), "{}", sound.stderr);
+    let judged = bench.write("qrels.txt", format!("q00 0 {} 1\n", common::address(0)));
+    let queries = bench.path("queries.tsv");
+    let search = ["evaluate", "--store", text(&store), "--workload", &queries, "--qrels", &judged];
+    assert!(done(&search).stdout.contains("nDCG@10"));
+    let without = prospect(&["counterfactual", "--store", text(&store)]);
+    assert!(without.stderr.contains("no plan with exploration is closed"), "{}", without.stderr);
     drop(held);
     // Nothing is written.
     let before = common::files(&store);

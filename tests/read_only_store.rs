@@ -34,6 +34,11 @@ impl ReadOnly {
         fs::copy(env!("CARGO_BIN_EXE_prospect"), &program).unwrap();
         let is_root = fs::metadata("/proc/self").is_ok_and(|found| owner(&found) == 0);
         let read_only = Self { bench, program, is_root };
+        let store = read_only.bench.store();
+        let mode = |name: &Path| fs::metadata(store.join(name)).unwrap().permissions().mode();
+        for name in files(&store).into_keys() {
+            assert_eq!(mode(&name), mode(Path::new("MANIFEST.json")), "{}", name.display());
+        }
         set_modes(Path::new(&read_only.bench.path("")), 0o755, 0o644);
         set_modes(&read_only.bench.store(), 0o555, 0o444);
         fs::set_permissions(&read_only.program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -86,7 +91,7 @@ fn commands_that_only_read_need_no_more() {
         (&["explain", &address][..], "crawled"),
         (&[&["whatif", "--budget", "3"], &workload[..]].concat(), "impact"),
         (&[&["sufficiency"], &workload[..]].concat(), "verdict"),
-        (&["check", "--full", "--json"], "prospect.check/1"),
+        (&["check", "--full", "--json"], "\"to_rebuild\":[]"),
         (&["export", "--format", "pages", "--out", "-"], "https://h"),
         (&["status"], "open plan "),
         (&["status", "--json"], "\"open_plans\""),

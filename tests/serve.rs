@@ -98,7 +98,7 @@ fn who_may_not_ask_and_what_cannot_be_answered_is_refused_with_a_way_out() {
     refused(&format!("{post}\r\n{json}"), "{\"scenario\": {\"budgets\": 3}}", 422);
     refused(&format!("GET /nothing HTTP/1.1\r\nHost: {address}"), "", 404);
     let wrong = [
-        (json!({ "budget": 0 }), "budget: it is 0, and must be at least 1"),
+        (json!({ "budget": 0 }), "budget: it is 0, and must be a whole number from 1"),
         (json!({ "drop": [{ "pattern": "(" }] }), "drop.pattern: "),
         (json!({ "workload": "/etc/passwd" }), "workload: no file can be read here"),
         (json!({ "exclude-hosts": ["nowhere.test"] }), "exclude-hosts: no URL of the host"),

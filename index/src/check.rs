@@ -37,6 +37,8 @@ pub struct CheckReport {
     pub older: Vec<String>,
     /// Derived structures that will be rebuilt at the next use.
     pub to_rebuild: Vec<String>,
+    /// Which process works on the store: what it committed last was verified, and no derived structure.
+    pub in_use_by: Option<String>,
 }
 
 /// Files of a table that were written by one schema.
@@ -109,7 +111,7 @@ impl CheckReport {
 /// ```
 ///
 /// # Errors
-/// The store cannot be opened at all: missing, in use, of a newer format, or its manifest is
+/// The store cannot be opened at all: missing, of a newer format, or its manifest is
 /// damaged. Damage to the files that the manifest names is in the report.
 pub fn check(
     root: &Path,
@@ -117,11 +119,28 @@ pub fn check(
     learned: &[(SegmentKind, Schema)],
 ) -> Result<CheckReport, StoreError> {
     let options = StoreOptions { holder: "prospect check".to_owned(), ..StoreOptions::default() };
-    let store = match Store::open_unverified(root, &options) {
-        // Nobody can be writing where nothing can be written.
-        Err(StoreError::ReadOnly { .. }) => Store::open_to_read(root)?,
-        opened => opened?,
+    let in_use_by = match Store::open_unverified(root, &options) {
+        Err(StoreError::ReadOnly { .. }) => None,
+        Err(StoreError::Locked { holder, .. }) => Some(holder),
+        opened => return walk(&opened?, full, learned),
     };
+    let read = |store: &Store| walk(store, full, learned);
+    let mut report = Store::read_last_until(root, read, |report| {
+        report.as_ref().is_ok_and(|report| report.damage.is_empty())
+    })?;
+    if in_use_by.is_some() {
+        // They are being replaced.
+        report.to_rebuild.clear();
+    }
+    report.in_use_by = in_use_by;
+    Ok(report)
+}
+
+fn walk(
+    store: &Store,
+    full: bool,
+    learned: &[(SegmentKind, Schema)],
+) -> Result<CheckReport, StoreError> {
     let manifest = store.manifest();
     let mut report = CheckReport {
         format: manifest.format,
@@ -141,9 +160,9 @@ pub fn check(
         return Ok(report);
     }
     if report.damage.is_empty() {
-        check_tables(&store, learned, &mut report)?;
+        check_tables(store, learned, &mut report)?;
     }
-    check_derived(&store, &mut report)?;
+    check_derived(store, &mut report)?;
     Ok(report)
 }
 

@@ -27,6 +27,8 @@ pub const DERIVED: &str = "derived";
 const STATE: &str = "STATE.json";
 /// Bytes that are written at once.
 const PIECE_BYTES: usize = 1 << 20;
+/// Files of this many bytes are verified as fast as their lengths.
+const SHORT_BYTES: u64 = 1 << 16;
 /// Locks of libraries come and go.
 const LOCK_SUFFIX: &str = ".lock";
 
@@ -226,6 +228,23 @@ impl<'a> Derived<'a> {
         state.version == self.version && !state.made.name.is_empty()
     }
 
+    /// Whether its files look like those that its state names, as they do unless it is being replaced: the lengths of all,
+    /// and the checksums of those that keep their name from one state to the next and are short.
+    pub(crate) fn is_settled(&self) -> bool {
+        let state = match self.read_state::<serde::de::IgnoredAny>() {
+            Ok(Some(state)) => state,
+            Ok(None) => return true,
+            Err(_) => return false,
+        };
+        let (short, long): (Vec<FileEntry>, Vec<FileEntry>) =
+            state.files.into_iter().partition(|entry| entry.bytes <= SHORT_BYTES);
+        let has_length = |entry: &FileEntry| {
+            let path = self.storage.path(&entry.file);
+            path.metadata().is_ok_and(|found| found.len() == entry.bytes)
+        };
+        long.iter().all(has_length) && self.verify(&short).is_ok()
+    }
+
     /// What is wrong with it, whatever its version, and changes nothing.
     pub(crate) fn inspect(&self) -> Option<String> {
         let state = match self.read_state::<serde_json::Value>() {
@@ -285,7 +304,9 @@ impl<'a> Derived<'a> {
         let mut bytes = Checksum::of(&body).into_bytes();
         bytes.push(b'\n');
         bytes.extend(body);
-        self.storage.write(&self.state_name(), &bytes)?;
+        let mut file = self.storage.start(&self.state_name())?;
+        file.append(&bytes)?;
+        file.finish_unsynced()?;
         self.remove_unnamed(&state.files)
     }
 

@@ -3,7 +3,8 @@
 //!
 //! No byte is copied where the file system has hard links: files of a store are never changed, only replaced, so a second name
 //! keeps each as long as the reader needs it. What the reader brings up to date is written in its own folder and gone with
-//! it. A derived structure that was being replaced in the meantime does not verify, and is built anew there.
+//! it. A derived structure that is being replaced meanwhile is waited for a second; if it does not verify then, it is built
+//! anew there.
 //!
 //! The folder lies in `DIR/readers`, or in the system's temporary folder where that cannot be made; its files are then
 //! symbolic links. A writer beside such a reader may take away what they point to, so that on Linux files are held open, a
@@ -13,10 +14,11 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::derived::DERIVED;
+use crate::derived::{DERIVED, Derived};
 use crate::error::StoreError;
 use crate::manifest::{MANIFEST, Manifest};
 use crate::storage::{Storage, TEMPORARY_SUFFIX};
@@ -26,6 +28,10 @@ use crate::store::{LOCK, lock};
 const READERS: &str = "readers";
 /// Times that a reader begins again, where another commit takes away what it reads.
 const TRIES: u32 = 5;
+/// How often a derived structure is looked at that does not look whole, and how long it is waited for in between: longer
+/// than most rounds of a stream take to replace one.
+const WAITS: u32 = 20;
+const WAIT: Duration = Duration::from_millis(50);
 
 /// A folder that holds what was committed last; removed with this.
 #[derive(Debug)]
@@ -154,7 +160,7 @@ fn fill(root: &Path, folder: &Path, give: Give) -> Result<Vec<File>, StoreError>
         fs::write(&place, storage.read(MANIFEST)?).map_err(StoreError::io("write", &place))?;
         let named = Manifest::load(&own)?.ok_or_else(missing)?;
         let given = segments(&named, root, folder, give)
-            .and_then(|()| tree(&root.join(DERIVED), &folder.join(DERIVED), give));
+            .and_then(|()| derived((&named, &own), &root.join(DERIVED), give));
         // Before it is asked whether another commit has taken something away.
         let held = hold(folder);
         let now = Manifest::load(&storage)?.ok_or_else(missing)?;
@@ -174,6 +180,23 @@ type Linked = Result<(), (PathBuf, io::Error)>;
 fn segments(manifest: &Manifest, root: &Path, folder: &Path, give: Give) -> Linked {
     for segment in manifest.files() {
         one(&root.join(&segment.file.file), &folder.join(&segment.file.file), give)?;
+    }
+    Ok(())
+}
+
+/// Names the files of derived structures. One that is being replaced is waited for, but not for long: it can be made anew.
+fn derived((manifest, own): (&Manifest, &Storage), from: &Path, give: Give) -> Linked {
+    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let here = Derived::new(own, manifest, &name.to_string_lossy(), 0);
+        for _ in 0..WAITS {
+            tree(&entry.path(), &own.path(DERIVED).join(&name), give)?;
+            if here.is_settled() {
+                break;
+            }
+            std::thread::sleep(WAIT);
+        }
     }
     Ok(())
 }

@@ -102,12 +102,27 @@ impl Store {
         root: &Path,
         read: impl Fn(&Self) -> Result<T, E>,
     ) -> Result<T, E> {
+        let lengths = |store: &Self| store.verify_lengths().map_err(E::from);
+        Self::read_last_until(
+            root,
+            |store| lengths(store).and_then(|()| read(store)),
+            Result::is_ok,
+        )
+    }
+
+    /// The same whatever its files look like, and again until what was read is whole.
+    pub(crate) fn read_last_until<T, E: From<StoreError>>(
+        root: &Path,
+        read: impl Fn(&Self) -> Result<T, E>,
+        is_whole: impl Fn(&Result<T, E>) -> bool,
+    ) -> Result<T, E> {
         let mut reads = 1;
         loop {
             let store = Self::open_to_read(root)?;
-            let done = store.verify_lengths().map_err(E::from).and_then(|()| read(&store));
+            let done = read(&store);
             let generation = || Manifest::load(&store.storage).ok().flatten().map(|m| m.generation);
-            if done.is_ok() || reads == READS || generation() == Some(store.manifest.generation) {
+            if is_whole(&done) || reads == READS || generation() == Some(store.manifest.generation)
+            {
                 return done;
             }
             reads += 1;

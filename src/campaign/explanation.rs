@@ -285,9 +285,9 @@ impl Explained<'_> {
             Factor::given("site reliability", url.reliability)
                 .noted("past picks of its site, or of others as new, kept less of what they promised"),
             Factor::given("chance to be fetched", url.fetch)
-                .noted("of other URLs of its host and its type some failed"),
+                .noted("share of fetches that succeeded, of its host and its type; where there were few, of all"),
             Factor::given("chance to have a text", url.text)
-                .noted("of other pages of its type some had none"),
+                .noted("share of pages that had one, of its type; where there were few, of all"),
             Factor::given("slow start", slow_start).noted(
                 "deferred behind the URLs of others: its domain has had as much as it may have of a batch, or only young domains link to it",
             ),

@@ -40,7 +40,7 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 15;
+const PAIRS_VERSION: u32 = 16;
 const PAIRS: &str = "basis";
 const RUN: &str = "run-";
 const MODELS_VERSION: u32 = 9;

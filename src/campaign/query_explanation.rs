@@ -60,7 +60,7 @@ pub(crate) struct QueryExplanation {
 pub(crate) struct SketchEntry {
     /// The page.
     pub(crate) url: String,
-    /// Its score, or the one that is expected.
+    /// Its score; of a candidate the mean of pages that were expected to score about as much.
     pub(crate) score: f64,
     /// What is not known of a crawled page.
     #[serde(flatten)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::page_store::Known;
 
-use super::output::{Failure, say};
+use super::output::{Failure, SCOPE_WIDTH, say, shown};
 use super::{Global, queries};
 use crate::campaign::OpenStore;
 use crate::campaign::url_list::UrlList;
@@ -75,8 +75,9 @@ impl BoundOptions {
         Ok(())
     }
 
-    /// The scope of the store, with what is given in the place of what it says of that.
-    pub(super) fn scope(&self, open: &OpenStore) -> Result<Scope, Failure> {
+    /// The scope of the store, with what is given in the place of what it says of that. Says which hosts, domains and
+    /// types of these are none of the store.
+    pub(super) fn scope(&self, open: &OpenStore, global: &Global) -> Result<Scope, Failure> {
         let given = |given: &[String]| (!given.is_empty()).then(|| lines(given)).transpose();
         let change = ScopeChange {
             include: given(&self.include)?,
@@ -85,17 +86,20 @@ impl BoundOptions {
             hosts: given(&self.hosts)?,
             domains: given(&self.domains)?,
         };
-        open.scope()?.with(change).map_err(|error| {
-            let hint = match error {
-                ScopeError::Expression(_) => {
-                    "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself"
-                }
-                ScopeError::Host(_) => {
-                    "--hosts and --domains take names: no scheme, port or path, as a.example,b.example"
-                }
-            };
-            Failure::input(anyhow::Error::new(error), hint)
-        })
+        let scope = open.scope()?.with(change).map_err(refused)?;
+        if ![&self.hosts, &self.domains, &self.types].iter().all(|names| names.is_empty()) {
+            let compiled = scope.compile().map_err(refused)?;
+            let unknown = compiled.unknown_names(&open.known.urls);
+            // A crawl may begin with its scope.
+            if !unknown.is_empty() && open.known.urls.len() > 0 {
+                let told = shown(&unknown.join(", "), SCOPE_WIDTH);
+                say(
+                    global,
+                    &format!("no URL is known of a host, domain or type of the scope: {told}"),
+                );
+            }
+        }
+        Ok(scope)
     }
 
     /// The list of URLs that may be planned, if there is one; the settings say which. Says what of it is none of the store.
@@ -113,6 +117,19 @@ impl BoundOptions {
         settings.within = Some(list.checksum().to_owned());
         Ok(Some(list))
     }
+}
+
+/// A scope that cannot be used, and the way out.
+fn refused(error: ScopeError) -> Failure {
+    let hint = match error {
+        ScopeError::Expression(_) => {
+            "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself"
+        }
+        ScopeError::Host(_) => {
+            "--hosts and --domains take names: no scheme, port or path, as a.example,b.example"
+        }
+    };
+    Failure::input(anyhow::Error::new(error), hint)
 }
 
 /// A workload that can be planned for.

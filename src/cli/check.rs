@@ -9,7 +9,8 @@ use prospect_index::manifest::FORMAT;
 use super::Global;
 use super::output::{self, Failure, say};
 use crate::campaign::tables::SCHEMAS;
-use crate::report::number::{counted, plain};
+use crate::report::number::{counted, with_noun};
+use crate::workload::shown;
 
 /// Arguments of `prospect check`.
 #[derive(clap::Args, Clone, Debug)]
@@ -24,6 +25,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let report = check(&args.store, args.full, &SCHEMAS)?;
+    if let Some(holder) = &report.in_use_by {
+        let store = shown(&args.store);
+        let line = format!(
+            "the store {store} is in use by {holder}; this is of what was committed last, without \
+             derived structures"
+        );
+        say(global, &line);
+    }
     if global.json {
         let mut json = serde_json::to_value(&report)?;
         json["schema"] = "prospect.check/1".into();
@@ -35,8 +44,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if let Some(first) = report.older.first() {
         let count = report.older.len();
         let line = format!(
-            "{count} files of plans have not all columns of today, for an older version wrote them; they are \
-             read as far as they go; the first: {first}"
+            "without all columns of today, for an older version wrote them: {} of plans, read as far as they \
+             go; the first: {first}",
+            with_noun(count, "file")
         );
         say(global, &line);
     }
@@ -52,8 +62,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         &format!(
             "sound: generation {}, {}, {}; {how}",
             report.generation,
-            plain(report.files, "file"),
-            plain(report.urls, "URL")
+            with_noun(report.files, "file"),
+            with_noun(report.urls, "URL")
         ),
     );
     Ok(())
@@ -71,8 +81,8 @@ fn format_line(report: &CheckReport) -> String {
     }
     for (schema, files) in files {
         line += &match schema {
-            0 => format!("; {files} files as of format 1"),
-            schema => format!("; {files} files of schema version {schema}"),
+            0 => format!("; {} as of format 1", with_noun(files, "file")),
+            schema => format!("; {} of schema version {schema}", with_noun(files, "file")),
         };
     }
     line

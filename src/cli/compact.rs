@@ -8,6 +8,7 @@ use prospect_index::store::{Store, StoreOptions};
 use super::Global;
 use super::output::{self, Failure, say};
 use crate::campaign::tables::SCHEMAS;
+use crate::report::number::with_noun;
 
 /// Arguments of `prospect compact`.
 #[derive(clap::Args, Clone, Debug)]
@@ -32,11 +33,12 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         output::print_json(&json)?;
     }
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    let were = with_noun(files, "file");
     let line = if files == left {
-        format!("{files} files, none of which can be merged with another")
+        format!("{were}, none of which can be merged with another")
     } else {
         format!(
-            "{files} files of {:.1} MiB are {left} of {:.1} MiB now; nothing else has changed",
+            "{were} of {:.1} MiB are {left} of {:.1} MiB now; nothing else has changed",
             mib(bytes),
             mib(left_bytes)
         )

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
-use prospect_index::store::{Store, StoreOptions};
+use prospect_index::store::Store;
 use prospect_index::url;
 
 use super::Global;
+use super::open;
 use super::options::{self, OfPastPlan, OptionFlags};
 use super::output::{self, Failure, say};
 use super::plain::stdout;
@@ -24,6 +25,7 @@ use crate::plan::off_policy::counterfactual::{Counterfactual, Estimated, counter
 use crate::plan::off_policy::targets::{ORDERS, Order};
 use crate::planner::options::{GivenOptions, PlannerOption};
 use crate::planner::settings::PlanSettings;
+use crate::report::number::with_noun;
 use crate::workload::{open_text, shown};
 
 /// Arguments of `prospect counterfactual`.
@@ -52,12 +54,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
-    let options =
-        StoreOptions { holder: "prospect counterfactual".to_owned(), ..StoreOptions::default() };
-    let store = Store::open(&args.store, &options)?;
-    let id = plan_id(args, &records::pooled_plans(&store)?)?;
+    let store = open::store_to_ask(&args.store, "prospect counterfactual", global)?;
+    let plan = logged_plan(args, &store)?;
     let known = store.known()?;
-    let plan = logged::plan(&store, &id)?;
     let batches = batches(args, &plan, &known, global)?;
     let fetched: Vec<bool> = plan.logged.iter().map(|url| url.picked).collect();
     let all = [("fetched".to_owned(), fetched)].into_iter().chain(batches);
@@ -77,8 +76,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     say(
         global,
         &format!(
-            "plan {id}: {} URLs picked from {}; impact that other batches would have had, 95 % \
+            "plan {}: {} URLs picked from {}; impact that other batches would have had, 95 % \
              intervals",
+            plan.id,
             plan.picks(),
             plan.urls.len()
         ),
@@ -87,13 +87,26 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
-fn plan_id(args: &Args, plans: &[String]) -> Result<String, Failure> {
+/// The plan that is named, or the last of which something was reported.
+fn logged_plan(args: &Args, store: &Store) -> Result<LoggedPlan, Failure> {
+    let plans = records::pooled_plans(store)?;
     let last = plans.last().ok_or_else(|| none_closed(args))?;
-    let Some(given) = &args.plan else { return Ok(last.clone()) };
-    plans.iter().find(|plan| *plan == given).cloned().ok_or_else(|| {
+    if let Some(given) = &args.plan
+        && !plans.contains(given)
+    {
         let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
-        Failure::input(error, format!("there are {}", plans.join(", ")))
-    })
+        return Err(Failure::input(error, format!("there are {}", plans.join(", "))));
+    }
+    for id in plans.iter().rev().filter(|id| args.plan.as_ref().is_none_or(|given| given == *id)) {
+        let plan = logged::plan(store, id)?;
+        if plan.logged.iter().any(|url| url.outcome.is_some()) {
+            return Ok(plan);
+        }
+    }
+    let id = args.plan.as_ref().unwrap_or(last);
+    let error =
+        anyhow::anyhow!("nothing of plan {id} was reported, so that nothing is known of it");
+    Err(Failure::input(error, "it takes a plan whose records came before it was closed"))
 }
 
 fn none_closed(args: &Args) -> Failure {
@@ -118,14 +131,15 @@ fn batches(
             let error = anyhow::anyhow!("--urls names a batch, and so do weights");
             return Err(Failure::input(error, "give one of them"));
         }
-        let wanted: HashSet<UrlId> = listed(path, known)?;
+        let (wanted, lines) = listed(path, known)?;
         let batch: Vec<bool> = plan.urls.iter().map(|url| wanted.contains(&url.url)).collect();
         let found = batch.iter().filter(|wanted| **wanted).count();
         if found == 0 {
             let error = anyhow::anyhow!("{}: none of its URLs was in the frontier", shown(path));
             return Err(Failure::input(error, "it takes one absolute URL a line"));
         }
-        say(global, &format!("{}: {found} URLs were in the frontier", shown(path)));
+        let told = format!("{}: of {}", shown(path), with_noun(lines, "URL"));
+        say(global, &format!("{told} {found} were in the frontier, and are valued"));
         return Ok(vec![(shown(path), batch)]);
     }
     let mut settings = PlanSettings::new(plan.picks());
@@ -160,10 +174,12 @@ fn weights(args: &Args) -> Result<GivenOptions, Failure> {
     Ok(GivenOptions::default().with_weights(weights))
 }
 
-fn listed(path: &std::path::Path, known: &Known) -> Result<HashSet<UrlId>, Failure> {
+fn listed(path: &std::path::Path, known: &Known) -> Result<(HashSet<UrlId>, usize), Failure> {
     let text = open_text(path)?;
-    let id = |line: &str| known.urls.get(&url::canonical(line.trim()).ok()?);
-    Ok(text.lines().filter_map(id).collect())
+    let lines: HashSet<&str> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let id = |line: &&str| known.urls.get(&url::canonical(line).ok()?);
+    Ok((lines.iter().filter_map(id).collect(), lines.len()))
 }
 
 fn table(found: &[(String, Counterfactual)]) -> String {

@@ -17,7 +17,7 @@ use crate::evaluate::judgements::{Judgements, RunScores};
 use crate::evaluate::metrics::{DEPTH, Metric};
 use crate::evaluate::run::{self, Run};
 use crate::evaluate::{names, statistics};
-use crate::report::number::plain;
+use crate::report::number::with_noun;
 use crate::workload::{DocUrls, shown};
 
 /// Arguments of `prospect evaluate`.
@@ -126,7 +126,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let file = &judgements.file;
     say(global, &format!("averages over the {queries} queries of {file} with a relevant document"));
     if without > 0 {
-        say(global, &format!("  left out: {} without one", plain(without, "judged query")));
+        say(global, &format!("  left out: {} without one", with_noun(without, "judged query")));
     }
     show::print(&mut stdout(), &runs, &judgements, &metrics, args.per_query)?;
     if runs.len() == 1 {
@@ -183,9 +183,15 @@ fn measure(
         ),
         (
             not_judged,
-            format!("left out: {} to which nothing is judged relevant", plain(not_judged, "query")),
+            format!(
+                "left out: {} to which nothing is judged relevant",
+                with_noun(not_judged, "query")
+            ),
         ),
-        (too_deep, format!("results beyond {DEPTH} of {} do not count", plain(too_deep, "query"))),
+        (
+            too_deep,
+            format!("results beyond {DEPTH} of {} do not count", with_noun(too_deep, "query")),
+        ),
     ] {
         if count > 0 {
             say(global, &format!("{file}: {what}"));

@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         embed_for(&mut open, embedder, &settings, &asked, global)?;
         explanation(&open, id, &settings, &workload)?
     } else {
-        let retries = Retries::new(&open.known, open.store.manifest());
+        let retries = Retries::of_next_plan(&open.known, open.store.manifest());
         let known = Explanation::without_plan(&open.known, &retries, id);
         Explanation { named_by: named_by(&open, id)?, ..known }
     };
@@ -147,7 +147,9 @@ fn query_text(explanation: &QueryExplanation) -> String {
         "  neediness {} = frequency * improvability: rank {need_rank} of {queries}, {planned}\n",
         number(*neediness)
     );
-    text += &format!("  sketch, the {k} best of crawled pages and candidates:\n");
+    text += &format!(
+        "  sketch, the {k} best of crawled pages and candidates, which count as the mean of their kind:\n"
+    );
     for entry in &explanation.sketch {
         text += &entry_text(entry);
     }

@@ -10,6 +10,7 @@ use super::{Global, open};
 use crate::campaign::ciff::{self, Indexed};
 use crate::campaign::knowledge::{self, Exported};
 use crate::campaign::{CampaignError, OpenStore};
+use crate::report::number::with_noun;
 
 /// Arguments of `prospect export`.
 #[derive(clap::Args, Clone, Debug)]
@@ -54,12 +55,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             serde_json::json!({ "schema": "prospect.export/1", "pages": pages, "words": words });
         return output::print_json(&json);
     }
-    let words = words.map_or_else(String::new, |words| format!(", {words} words"));
+    let words = words.map_or_else(String::new, |words| format!(", {}", with_noun(words, "word")));
     let others = match others {
         0 => String::new(),
-        others => format!(" and {others} fetches that gave none"),
+        others => format!(" and {} that gave none", with_noun(others, "fetch")),
     };
-    say(global, &format!("{}: {pages} pages{others}{words}", args.out.display()));
+    let pages = with_noun(pages, "page");
+    say(global, &format!("{}: {pages}{others}{words}", args.out.display()));
     Ok(())
 }
 

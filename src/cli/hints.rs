@@ -348,6 +348,9 @@ impl WayOut for WorkloadError {
             }
             Self::Line { .. } | Self::Empty { .. } => A_WORKLOAD,
             Self::Judgement { .. } => A_JUDGEMENT,
+            Self::Wording { .. } => {
+                "a line is the qid of a query of the workload, a tab, and another wording of it"
+            }
             Self::DocUrl { .. } | Self::Unmapped { .. } => A_MAP,
         };
         Some(hint.to_owned())
@@ -430,7 +433,7 @@ impl WayOut for IngestError {
                 Unfit::NoStatuses => ABOUT_SEEDS,
             },
             Self::NoHtmlFiles { .. } => {
-                "name the directory that holds the .html files; JSON lines are named file by file"
+                "name the directory that holds the .html files; WARC, JSON lines and others are named file by file"
             }
             Self::Empty { .. } => {
                 "check the program that wrote it; an ingest of nothing is refused"

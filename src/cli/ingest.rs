@@ -21,7 +21,7 @@ use crate::ingest::{
     self, BadReason, Misnamed, MisnamedKeys, PageSource, SourceItem, SourceOptions,
 };
 use crate::planner::outcome::CycleOutcome;
-use crate::report::number::{and_counted, counted, plain};
+use crate::report::number::{and_counted, counted, with_noun};
 
 /// Files beside those of open plans from which on an ingest merges small ones.
 const MANY_FILES: usize = 512;
@@ -411,13 +411,13 @@ fn report(
             global,
             &format!(
                 "{} and {} stored{}; {} replaced, {} repeated; {}; {}",
-                plain(counts.pages, "page"),
-                plain(counts.failed, "failed fetch"),
+                with_noun(counts.pages, "page"),
+                with_noun(counts.failed, "failed fetch"),
                 others(counts),
                 counts.replaced,
                 counts.repeated,
-                plain(counts.links, "link"),
-                plain(counts.new_urls, "new URL")
+                with_noun(counts.links, "link"),
+                with_noun(counts.new_urls, "new URL")
             ),
         );
     }
@@ -437,7 +437,7 @@ fn report(
     output::say_cuts(global, counts.cuts.iter().map(|(limit, &count)| (limit.as_str(), count)));
     output::say_refreshes(global, &open.refreshes);
     let (pages, urls) = (open.known.pages.len(), open.known.urls.len());
-    let (urls, pages) = (plain(urls, "URL"), plain(pages, "page"));
+    let (urls, pages) = (with_noun(urls, "URL"), with_noun(pages, "page"));
     say(global, &format!("the store knows {urls} and holds {pages}"));
     Ok(())
 }

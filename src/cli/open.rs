@@ -11,21 +11,28 @@ use super::Global;
 use super::output::{Failure, say};
 use crate::campaign::OpenStore;
 
+/// The campaign of a store for a command that asks: see [`store_to_ask`].
+///
+/// # Errors
+/// As there; or a derived structure cannot be written.
+pub(super) fn to_ask(root: &Path, holder: &str, global: &Global) -> Result<OpenStore, Failure> {
+    Ok(OpenStore::of(store_to_ask(root, holder, global)?, limits::BOUNDS.ngram_words)?)
+}
+
 /// Opens a store for a command that asks. Beside a process that works on the store, or where nothing can be written, it
 /// sees what was committed last, and whatever it brings up to date is gone with it.
 ///
 /// # Errors
-/// As [`Store::open`], but for a store in use; or a derived structure cannot be written.
-pub(super) fn to_ask(root: &Path, holder: &str, global: &Global) -> Result<OpenStore, Failure> {
+/// As [`Store::open`], but for a store in use.
+pub(super) fn store_to_ask(root: &Path, holder: &str, global: &Global) -> Result<Store, Failure> {
     let options = StoreOptions { holder: holder.to_owned(), ..StoreOptions::default() };
-    let store = match Store::open(root, &options) {
+    match Store::open(root, &options) {
         Err(error) if can_be_read(&error) => {
             say(global, &format!("{error}; this is of what was committed last"));
-            Store::snapshot(root, holder)?
+            Ok(Store::snapshot(root, holder)?)
         }
-        opened => opened?,
-    };
-    Ok(OpenStore::of(store, limits::BOUNDS.ngram_words)?)
+        opened => Ok(opened?),
+    }
 }
 
 /// Opens what was committed last, for a command that asks for long: others can work on the store meanwhile.

@@ -16,6 +16,7 @@ use crate::campaign::Refreshes;
 use crate::campaign::planned::{Damage, Recomputed, Refreshed};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::ingest;
+use crate::report::number::with_noun;
 
 /// A command that ended badly.
 #[derive(Debug)]
@@ -133,10 +134,18 @@ pub(super) fn print_failure(failure: &Failure) {
     let _ = io::stderr().lock().write_all(plain(&said).as_bytes());
 }
 
+/// What numbers that are none are told by, and what we say.
+const IN_OTHER_WORDS: [(&str, &str); 3] = [
+    ("invalid digit found in string", "a whole number is expected, as 20"),
+    ("invalid float literal", "a number is expected, as 0.5"),
+    ("number too large to fit in target type", "the number is too large"),
+];
+
 /// Prints what is wrong with the arguments, or the help that they ask for.
 pub(super) fn print_usage(error: &clap::Error) {
-    let text = error.render().to_string();
-    if text.contains(is_unsafe) {
+    let told = error.render().to_string();
+    let text = IN_OTHER_WORDS.iter().fold(told.clone(), |text, (of, ours)| text.replace(of, ours));
+    if text != told || text.contains(is_unsafe) {
         let _ = io::stderr().lock().write_all(plain(&text).as_bytes());
     } else {
         let _ = error.print();
@@ -218,21 +227,20 @@ pub(super) fn say_unread(global: &Global, unread: &[String]) {
 
 /// Scored pairs, and what was recomputed of them.
 pub(super) fn pairs_line(scored: &ScoredPairs, recomputed: Recomputed) -> String {
-    let (pairs, training) = (scored.pair_count(), scored.training_pairs());
+    let pairs = with_noun(scored.pair_count(), "candidate pair");
+    let of = with_noun(scored.training_pairs(), "pair");
     match recomputed {
-        Recomputed::All => format!(
-            "{pairs} candidate pairs estimated by models of {training} pairs of crawled pages"
-        ),
+        Recomputed::All => format!("{pairs} estimated by models of {of} of crawled pages"),
         Recomputed::Changes => format!(
-            "{pairs} candidate pairs by the epoch's models of {training} pairs of crawled pages: what has \
+            "{pairs} by the epoch's models of {of} of crawled pages: what has \
              changed was estimated again, the rest was in the store"
         ),
         Recomputed::Pairs => format!(
-            "{pairs} candidate pairs estimated by the epoch's models of {training} pairs of \
+            "{pairs} estimated by the epoch's models of {of} of \
              crawled pages, which were in the store"
         ),
         Recomputed::Nothing => format!(
-            "{pairs} candidate pairs, estimated by models of {training} pairs of crawled pages, \
+            "{pairs}, estimated by models of {of} of crawled pages, \
              were in the store"
         ),
     }
@@ -343,7 +351,7 @@ pub(super) fn shown(text: &str, width: usize) -> String {
 }
 
 /// Characters of a scope that are shown.
-const SCOPE_WIDTH: usize = 300;
+pub(super) const SCOPE_WIDTH: usize = 300;
 
 /// What is in scope, in a line.
 pub(super) fn scope_line(scope: &str) -> String {
@@ -353,7 +361,8 @@ pub(super) fn scope_line(scope: &str) -> String {
 /// Says what was cut or left out of pages, and how often.
 pub(super) fn say_cuts<'a>(global: &Global, cuts: impl Iterator<Item = (&'a str, u64)>) {
     for (name, count) in cuts {
-        say(global, &format!("cut or left out {count} times: {name}, {}", meaning_of_cut(name)));
+        let count = with_noun(count, "time");
+        say(global, &format!("cut or left out {count}: {name}, {}", meaning_of_cut(name)));
     }
 }
 

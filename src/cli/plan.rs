@@ -40,7 +40,7 @@ use crate::planner::options::PlannerOption;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::revisits::{RevisitOutcome, Revisited};
 use crate::planner::settings::PlanSettings;
-use crate::report::number::{counted, plain};
+use crate::report::number::{counted, with_noun};
 use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, LedTo, Quantity};
 use crate::sufficiency::assess::WorkloadSufficiency;
@@ -130,7 +130,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::BOUNDS.ngram_words)?;
     bounds::asked(&open, &workload)?;
     output::say_refreshes(global, &open.refreshes);
-    settings.scope = args.bounds.scope(&open)?;
+    settings.scope = args.bounds.scope(&open, global)?;
     if !settings.scope.is_empty() {
         say(global, &output::scope_line(&settings.scope.to_string()));
     }
@@ -168,7 +168,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let (whole, verdict) = (sufficiency.whole(THETA), signals.verdict(&StopReason::DEFAULT));
     say(global, &format!("{}: {}", whole_line(&whole, THETA), verdict_line(&signals, &verdict)));
     say_open(global, &open, &plan.id)?;
-    say(global, &makespan_line(&makespan, &settings, planned.len()));
+    say(global, &makespan_line(&makespan, &settings, (planned.len(), plan.in_flight.len())));
     let json = global.json.then(|| {
         let mut json = as_json(plan, &settings, &planned, &makespan, &closed);
         json["sufficiency"] = sufficiency_json(&whole, &signals, &verdict);
@@ -281,6 +281,19 @@ fn capped_line(batch: &Batch, settings: &PlanSettings) -> Option<String> {
     (planned < budget && !by.is_empty()).then(told)
 }
 
+/// How many of the places that exploration has are as good as certain, where that is most of them: the best URLs take the
+/// time of each host first.
+fn undrawn_line(batch: &Batch, settings: &PlanSettings) -> Option<String> {
+    let (selection, drawn) = (&settings.selection, batch.drawn());
+    let wanted = (selection.explore * selection.budget.min(batch.picks.len()) as f64) as usize;
+    let is_told = selection.caps.time.seconds.is_some() && 2 * drawn < wanted;
+    is_told.then(|| {
+        format!(
+            "of {wanted} places to be drawn {drawn} are: the time of each host goes to its best URLs first"
+        )
+    })
+}
+
 /// What the batch is written as.
 fn format_of(args: &Args) -> Result<&'static PlanFormat, Failure> {
     args.format.as_deref().map_or(Ok(&FORMATS[0]), format_named)
@@ -312,8 +325,12 @@ pub(super) fn in_flight_for(given: &str) -> Result<InFlightFor, String> {
     Ok(InFlightFor::Seconds(u64::from(number) * seconds))
 }
 
-/// How long it takes to fetch the batch, and what would halve that.
-fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -> String {
+/// How long it takes to fetch the batch after so many URLs that are in flight, and what would halve that.
+fn makespan_line(
+    makespan: &Makespan,
+    settings: &PlanSettings,
+    (planned, in_flight): (usize, usize),
+) -> String {
     let Makespan { seconds, queue, urls, queues } = makespan;
     let time = settings.selection.caps.time;
     let delay = time.delay;
@@ -323,13 +340,17 @@ fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -
         (QueueBy::Ip, 1) => ("an IP address", "1 IP address".to_owned()),
         (QueueBy::Ip, count) => ("an IP address", format!("{count} IP addresses")),
     };
+    let before = match in_flight {
+        0 => String::new(),
+        in_flight => format!(", what is in flight first ({})", counted(in_flight as u64, "URL")),
+    };
     let line = format!(
-        "a crawler that waits {delay} s between two requests to {what} is through after {seconds} s with {queues}"
+        "a crawler that waits {delay} s between two requests to {what} is through after {seconds} s with {queues}{before}"
     );
     let own = time.delay_of(queue, &settings.queues);
     let own = if own == delay { String::new() } else { format!(", which has {own} s,") };
     match time.seconds {
-        None if *urls > 1 => format!(
+        None if *urls > 1 && in_flight == 0 => format!(
             "{line}: {queue}{own} has {urls} of the {planned} URLs; --seconds {} halves it",
             seconds / 2.0
         ),
@@ -404,7 +425,7 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
         &format!(
             "closed plan {plan_id}: {counts}; {} not planned\n  impact of its pages \
              in the lists: {}",
-            plain(unplanned, "page"),
+            with_noun(unplanned, "page"),
             quantity_line(&outcome.enters),
         ),
     );
@@ -420,7 +441,7 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
         let line = format!(
             "  of {} to fetch again {fetched} came: {changed} had changed, {expected_changed:.1} \
              expected; impact of what changed {realised:.1}, {expected:.1} expected",
-            plain(planned, "page")
+            with_noun(planned, "page")
         );
         say(global, &line);
     }
@@ -446,7 +467,7 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
         let Calibration { pairs, error, log_loss, base_log_loss, bins } = found;
         let line = format!(
             "  chance to enter the top K, {pairs} pairs of the {name}: error {error:.4}, log-loss \
-             {log_loss:.4} (base rate {base_log_loss:.4}); predicted -> realised:"
+             {log_loss:.4}, that of the base rate {base_log_loss:.4}; predicted -> realised:"
         );
         say(global, &line);
         let bin = |bin: &CalibrationBin| format!("{:.4} -> {:.4}", bin.predicted, bin.realised);
@@ -468,11 +489,11 @@ fn say_plan(
         global,
         &format!(
             "{} ({} to plan for, {} needy); {}; {} to choose from; site = {}",
-            plain(workload.queries.len(), "query"),
+            with_noun(workload.queries.len(), "query"),
             plan.workload.queries.len(),
             plan.choice.needy.len(),
-            plain(open.known.pages.len(), "page"),
-            plain(frontier, "URL"),
+            with_noun(open.known.pages.len(), "page"),
+            with_noun(frontier, "URL"),
             scored.site_level().map_or("", SiteLevel::name),
         ),
     );
@@ -491,7 +512,7 @@ fn say_plan(
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,
-            plain(plan.statistics.documents, "page"),
+            with_noun(plan.statistics.documents, "page"),
         ),
     );
     let waits = plan.retries.counts(&open.known);
@@ -512,7 +533,8 @@ fn say_plan(
         let told = format!("{pages:.places$} are expected to give a page{impact}");
         say(global, &format!("of {planned} URLs {told}"));
     }
-    if let Some(told) = capped_line(&plan.choice.batch, settings) {
+    let batch = &plan.choice.batch;
+    for told in capped_line(batch, settings).into_iter().chain(undrawn_line(batch, settings)) {
         say(global, &told);
     }
     let revisits = &plan.promised.revisits;

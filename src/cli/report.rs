@@ -12,6 +12,7 @@ use crate::results::Summary;
 
 /// The file that a simulation leaves in its directory.
 const SUMMARY: &str = "summary.json";
+const PROVENANCE: &str = "PROVENANCE.json";
 /// What `prospect simulate --changes` leaves.
 const REVISITS: &str = "revisits.json";
 const HOW_TO_MAKE: &str = "a directory of results is what prospect simulate … --out DIR leaves";
@@ -75,7 +76,7 @@ fn load(directory: &Path) -> Result<Summary, Failure> {
                 )
             }
             io::ErrorKind::NotFound if directory.exists() => {
-                format!("{}: there is no {SUMMARY} in it", directory.display())
+                format!("{}: there is no {SUMMARY} in it{}", directory.display(), beside(directory))
             }
             io::ErrorKind::NotFound => {
                 format!("{}: there is no such directory", directory.display())
@@ -103,6 +104,22 @@ fn load(directory: &Path) -> Result<Summary, Failure> {
         };
         Failure::input(anyhow::Error::new(error).context(format!("cannot use {shown}")), hint)
     })
+}
+
+/// What there is in a directory in the place of a summary, in words.
+fn beside(directory: &Path) -> String {
+    let below =
+        |entry: fs::DirEntry| entry.path().join(SUMMARY).exists().then(|| entry.file_name());
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    let mut found: Vec<_> = entries.filter_map(below).collect();
+    found.sort();
+    match found.first() {
+        Some(first) => format!("; there is one in {}", directory.join(first).display()),
+        None if directory.join(PROVENANCE).exists() => {
+            "; its experiment is not finished: the same command again goes on with it".to_owned()
+        }
+        None => String::new(),
+    }
 }
 
 fn check_kind(summaries: &[Summary], kind: Option<&str>) -> Result<(), Failure> {

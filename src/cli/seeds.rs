@@ -8,7 +8,7 @@ use super::Global;
 use super::ingest::{Skipped, each_url, open_store};
 use super::output::{self, Failure, say};
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlRecord};
-use crate::report::number::plain;
+use crate::report::number::with_noun;
 
 /// Arguments of `prospect seeds`.
 #[derive(clap::Args, Clone, Debug)]
@@ -64,13 +64,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         global,
         &format!(
             "{}; {known} known before, {fetched} fetched before, {repeated} that say nothing new",
-            plain(new_urls, "new URL")
+            with_noun(new_urls, "new URL")
         ),
     );
     skipped.say(global);
     for url in &sitemaps {
         say(global, &format!("another sitemap, to be fetched and named: {url}"));
     }
-    say(global, &format!("the store knows {}", plain(urls, "URL")));
+    say(global, &format!("the store knows {}", with_noun(urls, "URL")));
     Ok(())
 }

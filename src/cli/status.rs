@@ -4,8 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use prospect_index::fetch_outcome::{FailureKind, FetchOutcome};
-use prospect_index::manifest::Manifest;
-use prospect_index::page_store::{Fetch, Known};
+use prospect_index::page_store::Fetch;
 use prospect_index::store::Store;
 use prospect_index::words::WordOptions;
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ use crate::planner::outcome::OpenCounts;
 use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
-use crate::report::number::plain;
+use crate::report::number::with_noun;
 use crate::results::impact::{ExpectedImpact, LedTo, Quantity};
 use crate::sketch::visibility::Places;
 use crate::sufficiency::told::whole_line;
@@ -92,7 +91,7 @@ impl Status {
             denied: 0,
             moved: 0,
             frontier: 0,
-            waits: waits(&known, manifest),
+            waits: Retries::of_next_plan(&known, manifest).counts(&known),
             cycles_closed: manifest.closed_cycles,
             open_plans: Vec::new(),
             scope: manifest.scope.clone(),
@@ -123,9 +122,9 @@ impl Status {
         writeln!(
             out,
             "{} known: {}, {failed} failed, {denied} denied, {moved} moved, {frontier} in the frontier; {}",
-            plain(urls, "URL"),
-            plain(pages, "page"),
-            plain(cycles_closed, "closed cycle"),
+            with_noun(urls, "URL"),
+            with_noun(pages, "page"),
+            with_noun(cycles_closed, "closed cycle"),
         )?;
         if !self.waits.is_empty() {
             writeln!(out, "URLs that are not planned now: {}", self.waits)?;
@@ -206,13 +205,6 @@ impl Status {
         }
         Ok(())
     }
-}
-
-/// Who waits when the next plan is made.
-fn waits(known: &Known, manifest: &Manifest) -> WaitCounts {
-    let mut retries = Retries::new(known, manifest);
-    retries.hold_back(known, Vec::new(), manifest.plans.is_empty());
-    retries.counts(known)
 }
 
 /// What was expected and what came, in a cell.

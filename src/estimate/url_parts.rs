@@ -42,18 +42,20 @@ pub(crate) fn writings(urls: &UrlTable, id: UrlId) -> impl Iterator<Item = Cow<'
     std::iter::once(Cow::Borrowed(canonical)).chain(seen).chain(letters)
 }
 
-/// A canonical URL with letters beyond ASCII in the places of their escapes, if it has any. Other escapes stay: what is escaped
-/// of ASCII means something else.
+/// A canonical URL with letters beyond ASCII in its host and in the places of their escapes, if it has any. Other escapes
+/// stay: what is escaped of ASCII means something else.
 fn with_letters(canonical: &str) -> Option<Cow<'_, str>> {
-    let (scheme, rest) = canonical.split_once("://").filter(|(_, rest)| rest.contains('%'))?;
-    let mut parts = rest.split('%');
+    if !canonical.contains('%') && !canonical.contains("xn--") {
+        return None;
+    }
+    let mut parts = canonical.split('%');
     let mut kept = parts.next()?.to_owned();
     for part in parts {
         let is_ascii = part.starts_with(|digit: char| ('0'..'8').contains(&digit));
         kept += if is_ascii { "%25" } else { "%" };
         kept += part;
     }
-    let letters = url_text(&kept);
+    let (letters, (scheme, _)) = (url_text(&kept), canonical.split_once("://")?);
     (!letters.is_ascii()).then(|| format!("{scheme}://{letters}").into())
 }
 

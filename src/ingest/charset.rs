@@ -119,7 +119,8 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
 }
 
-/// An XML document in UTF-8, read as a stream, whatever encoding its declaration names.
+/// An XML document in UTF-8, read as a stream, whatever encoding its declaration names. Whoever reads it has room for
+/// a character, of four bytes.
 pub(super) struct Xml<R> {
     inner: BufReader<R>,
     /// None before the first byte is read, and after the last.
@@ -143,6 +144,7 @@ impl<R: Read> Read for Xml<R> {
             self.decoder = Some(said.new_decoder());
             self.is_started = true;
         }
+        debug_assert!(buffer.len() >= char::MAX.len_utf8(), "no room for a character");
         while let Some(decoder) = &mut self.decoder {
             let bytes = self.inner.fill_buf()?;
             let is_last = bytes.is_empty();

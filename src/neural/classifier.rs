@@ -44,14 +44,16 @@ impl TextRows {
     /// The row of a text.
     pub(crate) fn row(&self, text: &str) -> Result<TokenRow, NeuralError> {
         let [before, after] = &self.around;
-        let mut whole = if self.counts_all {
-            self.tokens.all(text)?
+        let (mut first, count) = if self.counts_all {
+            self.tokens.counted(text, self.room)?
         } else {
-            self.tokens.start("", text, self.room)?.0
+            let (start, _) = self.tokens.start("", text, self.room)?;
+            let count = start.len();
+            (start, count)
         };
-        let text_length = (whole.len() as f64).ln_1p() as f32;
-        whole.truncate(self.room);
-        let mut ids = [before.as_slice(), &whole, after].concat();
+        let text_length = (count as f64).ln_1p() as f32;
+        first.truncate(self.room);
+        let mut ids = [before.as_slice(), &first, after].concat();
         if ids.is_empty() {
             // Neither special tokens nor words: a graph still needs something to read.
             ids.push(self.pad_id);

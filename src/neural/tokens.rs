@@ -24,6 +24,9 @@ pub(crate) struct TokenRow {
     pub(crate) text_length: f32,
 }
 
+/// Bytes of a text that are cut into tokens at once, where all are counted.
+const PIECE_BYTES: usize = 1 << 16;
+
 /// A tokenizer that neither cuts nor pads.
 pub(crate) struct Tokens {
     tokenizer: Tokenizer,
@@ -69,6 +72,24 @@ impl Tokens {
         let encoding =
             encoding.map_err(|error| self.refuse(format!("a text has no tokens: {error}")))?;
         Ok(encoding.get_ids().iter().map(|id| i64::from(*id)).collect())
+    }
+
+    /// The first `wanted` tokens of a text, and how many it has in all. A long one is read in pieces, for its tokens take a
+    /// hundred times its room.
+    pub(crate) fn counted(
+        &self,
+        text: &str,
+        wanted: usize,
+    ) -> Result<(Vec<i64>, usize), NeuralError> {
+        let (mut first, mut count, mut rest) = (Vec::new(), 0, text);
+        while !rest.is_empty() {
+            let (piece, behind) = rest.split_at(cut(rest, PIECE_BYTES));
+            let ids = self.all(piece)?;
+            count += ids.len();
+            first.extend(ids.into_iter().take(wanted - first.len()));
+            rest = behind;
+        }
+        Ok((first, count))
     }
 
     /// The tokens of `before` and `text`, exact for the first `wanted`; whether they are all there

@@ -314,10 +314,11 @@ impl RealisedShares {
         let impact = self.enters(chances);
         let ceiling = chances.ceiling;
         let stays = (self.staying.mean() * impact).min(ceiling);
-        Both {
-            enters: self.within(impact, ceiling, self.squares.enters, self.cycles.enters),
-            stays: self.within(stays, ceiling, self.squares.stays, self.cycles.stays),
-        }
+        let enters = self.within(impact, ceiling, self.squares.enters, self.cycles.enters);
+        let stays = self.within(stays, ceiling, self.squares.stays, self.cycles.stays);
+        // What stays has entered.
+        let (low, high) = (stays.low.min(enters.low), stays.high.min(enters.high));
+        Both { enters, stays: ExpectedImpact { low, high, ..stays } }
     }
 
     /// An impact with its interval, as cycles were off so far.

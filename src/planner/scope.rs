@@ -1,6 +1,6 @@
 //! Which URLs may be planned at all. What is out of scope stays known, with its links, and is never planned.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use prospect_index::page::UrlId;
@@ -109,6 +109,12 @@ fn names(given: &[String]) -> Result<Vec<String>, ScopeError> {
     given.map(name).collect()
 }
 
+/// Domains, of which some are written as all that is below them.
+fn below(given: Vec<String>) -> Vec<String> {
+    let bare = |name: String| name.trim().strip_prefix("*.").map(str::to_owned).unwrap_or(name);
+    given.into_iter().map(bare).collect()
+}
+
 /// Names of hosts and domains of a store; older ones have them as they were written, and what is no name is of no URL.
 fn as_stored(names: &[String]) -> HashSet<String> {
     names.iter().map(|name| host_name(name).unwrap_or_else(|| name.clone())).collect()
@@ -126,7 +132,7 @@ impl Scope {
             exclude: exclude.unwrap_or(self.exclude),
             types: types.map_or(self.types, endings),
             hosts: hosts.map_or(Ok(self.hosts), |given| names(&given))?,
-            domains: domains.map_or(Ok(self.domains), |given| names(&given))?,
+            domains: domains.map_or(Ok(self.domains), |given| names(&below(given)))?,
             same_page: self.same_page,
         };
         scope.compile()?;
@@ -227,6 +233,22 @@ fn expressions(all: &[String]) -> Result<RegexSet, ScopeError> {
 }
 
 impl CompiledScope {
+    /// The hosts, domains and types that no URL is known of, each in their order.
+    pub(crate) fn unknown_names(&self, urls: &UrlTable) -> Vec<&str> {
+        let [mut hosts, mut domains]: [BTreeSet<&str>; 2] =
+            [&self.hosts, &self.domains].map(|names| names.iter().map(String::as_str).collect());
+        let mut types: BTreeSet<&str> = self.types.iter().map(String::as_str).collect();
+        for id in urls.ids() {
+            let address = urls.url(id);
+            let host = url::host(address);
+            remove(&mut hosts, host);
+            remove(&mut domains, host);
+            domains_above(host).for_each(|domain| remove(&mut domains, domain));
+            remove(&mut types, &file_type(address));
+        }
+        hosts.into_iter().chain(domains).chain(types).collect()
+    }
+
     /// Whether a URL is in scope.
     pub(crate) fn holds(&self, urls: &UrlTable, id: UrlId) -> bool {
         let address = urls.url(id);
@@ -241,12 +263,21 @@ impl CompiledScope {
     }
 
     fn holds_host(&self, host: &str) -> bool {
-        let mut above = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
+        let mut above = domains_above(host);
         (self.hosts.is_empty() && self.domains.is_empty())
             || self.hosts.contains(host)
             || self.domains.contains(host)
             || above.any(|domain| self.domains.contains(domain))
     }
+}
+
+fn remove(names: &mut BTreeSet<&str>, name: &str) {
+    names.remove(name);
+}
+
+/// Domains that a host is below of.
+fn domains_above(host: &str) -> impl Iterator<Item = &str> {
+    host.match_indices('.').map(|(dot, _)| &host[dot + 1..])
 }
 
 #[cfg(test)]
@@ -294,6 +325,8 @@ mod tests {
             check([&[expression], &[], &[]], seen, true);
             check([&[], &[expression], &[]], seen, false);
         }
+        check([&["^https://博物館.example/展"], &[], &[]], seen, true);
+        check([&["^https://bücher"], &[], &[]], "https://xn--bcher-kva.example/", true);
         // What is escaped of ASCII is no such letter, and another spelling in ASCII is none of its own.
         check([&["/a/b"], &[], &[]], "https://a.test/a%2Fb/%C3%BC", false);
         check([&["ü"], &[], &[]], "https://a.test/a%2Fb/%C3%BC", true);
@@ -346,7 +379,7 @@ mod tests {
         let names = |all: &[&str]| Some(all.iter().map(|&name| name.to_owned()).collect());
         let change = ScopeChange {
             hosts: names(&["A.test"]),
-            domains: names(&["b.test.", ".c.example.org", ""]),
+            domains: names(&["b.test.", "*.c.example.org", ""]),
             ..ScopeChange::default()
         };
         let scope = Scope::default().with(change).unwrap();
@@ -367,6 +400,13 @@ mod tests {
         ] {
             assert!(!holds(&scope, address), "{address}");
         }
+        let mut urls = UrlTable::default();
+        for known in ["https://b.test/", "https://a.test.test/"] {
+            urls.insert(known, "");
+        }
+        let types = ScopeChange { types: names(&["pdf", "html"]), ..ScopeChange::default() };
+        let scope_of_urls = scope.clone().with(types).unwrap().compile().unwrap();
+        assert_eq!(scope_of_urls.unknown_names(&urls), ["a.test", "c.example.org", "pdf"]);
         let lifted =
             ScopeChange { hosts: names(&[""]), domains: names(&[]), ..ScopeChange::default() };
         assert!(scope.with(lifted).unwrap().is_empty());

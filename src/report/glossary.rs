@@ -115,8 +115,8 @@ pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
     }
     if summary.policies.iter().any(|policy| policy.oracle) {
         out.push(
-            "Oracles read what no crawler can know before a fetch. They bound what is possible and \
-             are no candidates for use."
+            "Oracles read what no crawler can know before a fetch. They are references, no bounds, and \
+             no candidates for use."
                 .to_owned(),
         );
     }

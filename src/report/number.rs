@@ -6,15 +6,12 @@ use crate::results::Interval;
 
 /// A number with its noun, of which there are many but for one.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    with_noun(&thousands(number), noun)
+    with_noun(thousands(number), noun)
 }
 
-/// The same without separators.
-pub(crate) fn plain(number: impl Display, noun: &str) -> String {
-    with_noun(&number.to_string(), noun)
-}
-
-fn with_noun(number: &str, noun: &str) -> String {
+/// The same of a number as it is written.
+pub(crate) fn with_noun(number: impl Display, noun: &str) -> String {
+    let number = number.to_string();
     if number == "1" {
         return format!("1 {noun}");
     }
@@ -101,7 +98,7 @@ pub(crate) fn short(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, decimals, fixed, plain, short, thousands, with_interval};
+    use super::{counted, decimals, fixed, short, thousands, with_interval, with_noun};
     use crate::results::Interval;
 
     #[test]
@@ -112,9 +109,9 @@ mod tests {
             assert_eq!(thousands(number), expected);
         }
         for (told, expected) in [
-            (plain(0, "page"), "0 pages"),
-            (plain(1, "judged query"), "1 judged query"),
-            (plain(2000, "query"), "2000 queries"),
+            (with_noun(0, "page"), "0 pages"),
+            (with_noun(1, "judged query"), "1 judged query"),
+            (with_noun(2000, "query"), "2000 queries"),
             (counted(2000, "failed fetch"), "2,000 failed fetches"),
         ] {
             assert_eq!(told, expected);

@@ -246,7 +246,7 @@ fn legend(summary: &Summary) -> String {
         let baseline = clean(baseline, NAME_WIDTH);
         out += &format!(
             "  * differs from {baseline}: metrics by a paired bootstrap over seed sets and queries \
-             (Holm),\n    speedups by their interval; without it: not told apart, or not tested\n"
+             (Holm),\n    speedups by their interval; without it: not told apart, or not tested, as HR and impact\n"
         );
     }
     out

@@ -8,7 +8,7 @@ use prospect_index::ingest::{PreparedLink, PreparedPage, prepare};
 use prospect_index::link_context::locate;
 use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::page_store::{Fetch, Known, PageText, for_each_text};
-use prospect_index::store::{Store, StoreOptions};
+use prospect_index::store::Store;
 use prospect_index::text_index::TextIndex;
 use prospect_index::words::{Analyzer, WordOptions};
 use rayon::prelude::*;
@@ -208,8 +208,7 @@ pub(crate) fn from_store(
     outside: Outside,
     added: &AddedPages,
 ) -> Result<Collection, SimulateError> {
-    let options = StoreOptions { holder: holder.to_owned(), ..StoreOptions::default() };
-    let store = Store::open(root, &options)?;
+    let store = Store::snapshot(root, holder)?;
     let known = store.known()?;
     if known.pages.len() == 0 {
         return Err(SimulateError::NoPages);

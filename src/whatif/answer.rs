@@ -173,8 +173,9 @@ impl Base {
 fn fetched(scenario: &Scenario, urls: &UrlTable) -> Result<Vec<UrlId>, ScenarioError> {
     let known = |given: &String| urls.get(&url::canonical(given.trim()).ok()?);
     let mut found: Vec<UrlId> = scenario.fetched.iter().filter_map(known).collect();
-    if !scenario.fetched.is_empty() && found.is_empty() {
-        let what = format!("none of the {} URLs is known", scenario.fetched.len());
+    if let Some(first) = scenario.fetched.iter().find(|given| known(given).is_none()) {
+        let (all, unknown) = (scenario.fetched.len(), scenario.fetched.len() - found.len());
+        let what = format!("{unknown} of {all} URLs are not known; the first is {first:?}");
         return Err(ScenarioError::new("fetched", what));
     }
     found.sort_unstable();

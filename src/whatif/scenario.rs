@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn values_out_of_range_name_their_key() {
         let most = u32::MAX;
-        let budget = format!("budget: it is 0, and must be at least 1 and at most {most}");
+        let budget = format!("budget: it is 0, and must be a whole number from 1 to {most}");
         assert_eq!(fails(r#"{"budget": 0}"#), budget);
         let wrong = fails(r#"{"quality-weight": -1}"#);
         assert!(

@@ -153,17 +153,29 @@ impl<'a> Meant<'a> {
             let key = format!("{key}.file");
             return Err(ScenarioError::new(&key, "no file can be read here"));
         }
-        let list: HashSet<String> =
-            which.list.iter().map(|entry| entry.trim().to_lowercase()).collect();
+        let list: HashSet<String> = which.list.iter().map(|entry| folded(entry)).collect();
         let is_listed = |query: &&Query| !list.is_empty() && list.contains(&folded(&query.text));
         // What is a query's text is no other one's id.
         let texts: HashSet<String> =
             queries.iter().filter(is_listed).map(|query| folded(&query.text)).collect();
+        let qids: HashSet<String> =
+            list.iter().filter(|entry| !texts.contains(*entry)).cloned().collect();
+        if !qids.is_empty() {
+            let known: HashSet<String> = queries.iter().map(|query| folded(&query.qid)).collect();
+            let is_unknown = |entry: &&String| {
+                !texts.contains(&folded(entry)) && !known.contains(&folded(entry))
+            };
+            if let Some(first) = which.list.iter().find(is_unknown) {
+                let what =
+                    format!("{first:?} is neither a query of the workload nor the id of one");
+                return Err(ScenarioError::new(&format!("{key}.list"), what));
+            }
+        }
         let compiled = |pattern: &String| compiled(key, pattern);
         Ok(Self {
             pattern: which.pattern.as_ref().map(compiled).transpose()?,
             kind: which.kind.as_deref(),
-            qids: list.iter().filter(|entry| !texts.contains(*entry)).cloned().collect(),
+            qids,
             texts: list,
         })
     }

@@ -40,6 +40,16 @@ pub enum WorkloadError {
         /// Found and expected.
         what: String,
     },
+    /// A line of other wordings is not what it should be.
+    #[error("{file}:{line}: {what}")]
+    Wording {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Found and expected.
+        what: String,
+    },
     /// A line of a map from ids to URLs is not what it should be.
     #[error("{file}:{line}: {what}")]
     DocUrl {
@@ -206,7 +216,7 @@ pub(crate) fn wordings(
     let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (number, line) in open_text(path)?.lines().enumerate() {
         let line_error =
-            |what: String| WorkloadError::Line { file: shown(path), line: number + 1, what };
+            |what: String| WorkloadError::Wording { file: shown(path), line: number + 1, what };
         if line.trim().is_empty() {
             continue;
         }

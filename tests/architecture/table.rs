@@ -374,6 +374,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
         "inputs give URLs; above, they are ids",
     ),
     ("percent_encoding", &["index/src", "src/ingest"], "one notion of a canonical URL"),
+    ("idna", &["index/src/words"], "words of a host are those of its letters"),
     ("serde_ignored", &["src/ingest/jsonl"], "records tell which of their keys nothing reads"),
     ("serde", ANYWHERE, "a vocabulary, not a decision"),
     ("serde_json", ANYWHERE, "a vocabulary, not a decision"),
@@ -405,7 +406,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
 /// The scratch file with the texts of a collection.
 const PAGE_TEXTS: &str = "src/simulate/page_texts.rs";
 
-/// Where files are opened: the store, n-gram segments (scratch files of a sort among them), inputs,
+/// Where files are opened: the store, n-gram segments (scratch files of a sort among them), those of Tantivy, inputs,
 /// models and their remembered scores, remembered answers of language models, texts that models read
 /// again, and the scores of a run that may have to go on.
 const FILES: &[&str] = &[
@@ -414,6 +415,7 @@ const FILES: &[&str] = &[
     "index/src/snapshot.rs",
     "index/src/columns.rs",
     "index/src/ngram",
+    "index/src/text_index/folder.rs",
     "src/ingest",
     "src/llm/cache.rs",
     "src/neural",

@@ -1,7 +1,7 @@
 //! The only door to the disk for what must survive a crash.
 //!
 //! A file comes to be in four steps: write under a temporary name, sync, rename, sync the
-//! directory; one that is derived and verified before it is used is not waited for. After one failed
+//! directory, once for all files that one commit names; one that is derived and verified before it is used is not waited for. After one failed
 //! write the handle refuses to write again, since what is on the disk is then unknown until the
 //! store is opened anew.
 //!
@@ -13,10 +13,11 @@ mod checksum;
 #[cfg(test)]
 mod fault;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub(crate) use checksum::checksum_file;
 pub use checksum::{Checksum, FileEntry};
@@ -71,6 +72,8 @@ pub struct Storage {
     root: PathBuf,
     /// The first failed write: from then on nothing is written.
     failure: Arc<OnceLock<Failure>>,
+    /// Folders with files of new names that a power cut may take back.
+    unsynced: Arc<Mutex<BTreeSet<PathBuf>>>,
     #[cfg(test)]
     faults: Option<Arc<FaultPlan>>,
 }
@@ -85,6 +88,7 @@ impl Storage {
         Ok(Self {
             root: root.to_owned(),
             failure: Arc::default(),
+            unsynced: Arc::default(),
             #[cfg(test)]
             faults: None,
         })
@@ -142,14 +146,30 @@ impl Storage {
         })
     }
 
-    /// Replaces or creates `name` with `bytes`, atomically.
+    /// Replaces or creates `name` with `bytes`, atomically. What was given a name before has it for good before this has.
     ///
     /// # Errors
     /// A step failed; the old file, if any, is untouched.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<FileEntry> {
+        self.sync_names()?;
         let mut pending = self.start(name)?;
         pending.append(bytes)?;
-        pending.finish()
+        let entry = pending.finish()?;
+        self.sync_names()?;
+        Ok(entry)
+    }
+
+    /// Makes the names last that files were given since: a folder is synced once for all of them.
+    ///
+    /// # Errors
+    /// A folder cannot be synced.
+    fn sync_names(&self) -> Result<()> {
+        let folders = std::mem::take(&mut *self.unsynced());
+        folders.iter().try_for_each(|folder| self.sync_directory(folder))
+    }
+
+    fn unsynced(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes a file or a directory tree; missing is fine.
@@ -287,7 +307,7 @@ impl PendingFile {
         self.storage.guard(written, "write", &self.temporary)
     }
 
-    /// Syncs the file and gives it its name.
+    /// Syncs the file and gives it its name, which lasts once the next [`Storage::write`] is through.
     ///
     /// # Errors
     /// A step failed; nothing stands under the name that did not before.
@@ -299,9 +319,7 @@ impl PendingFile {
         storage.guard(self.out.get_ref().sync_all(), "sync", &self.temporary)?;
         let path = storage.path(&self.name);
         let entry = self.rename()?;
-        if let Some(parent) = path.parent() {
-            storage.sync_directory(parent)?;
-        }
+        storage.unsynced().extend(path.parent().map(Path::to_owned));
         Ok(entry)
     }
 

@@ -9,6 +9,7 @@
 //! Memory: 16 bytes a document; the postings are mapped by tantivy.
 
 mod document;
+mod folder;
 mod of_store;
 mod of_texts;
 mod postings;
@@ -28,6 +29,7 @@ use crate::page_store::NONE;
 use crate::words::Analyzer;
 pub(crate) use document::rounded_length;
 use document::{TOKENIZER, schema};
+use folder::Folder;
 
 /// Version of the index's layout; another one is rebuilt.
 const VERSION: u32 = 2;
@@ -251,8 +253,8 @@ fn no_space(message: &str) -> Option<std::io::Error> {
 /// The index of a directory, made there if it is missing; what is added to it is cut by `analyzer`.
 fn open_index(derived: &Derived<'_>, schema: Schema, analyzer: &Analyzer) -> Result<Index> {
     let path = derived.storage().path(derived.directory());
-    let directory = tantivy::directory::MmapDirectory::open(&path).map_err(failed)?;
-    let index = Index::open_or_create(directory, schema).map_err(failed)?;
+    let folder = Folder::open(path).map_err(failed)?;
+    let index = Index::open_or_create(folder, schema).map_err(failed)?;
     index.tokenizers().register(TOKENIZER, analyzer.tokenizer());
     Ok(index)
 }

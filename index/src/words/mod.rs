@@ -1,7 +1,7 @@
 //! Words: the one rule by which queries, page texts, URLs and anchors are cut into terms.
 //!
 //! Unicode lower-case, split at every character that is not alphanumeric, so that `_ / . -` split
-//! URLs. A URL is percent-decoded first and its scheme dropped. Stop lists, stems and folded accents are options of a
+//! URLs. A URL is percent-decoded first, its host written with its letters, and its scheme dropped. Stop lists, stems and folded accents are options of a
 //! store ([`Analyzer`]); without them words stay as they are cut here.
 //!
 //! Marks belong to the letter before them, but for those that say how it looks. A word with marks, or with letters that
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-use crate::url::after_scheme;
+use crate::url::{after_scheme, host};
 
 pub use analyzer::{Analyzer, Language, WordOptions};
 
@@ -175,7 +175,8 @@ pub fn words(text: &str) -> Vec<String> {
     out
 }
 
-/// The part of a URL that is cut into words: percent-decoded, without its scheme.
+/// The part of a URL that is cut into words: percent-decoded, without its scheme, its host in letters where canonical
+/// URLs have the `xn--` form.
 ///
 /// Bytes that are not UTF-8 after decoding become U+FFFD, which is no word character.
 ///
@@ -185,9 +186,19 @@ pub fn words(text: &str) -> Vec<String> {
 /// let text = url_text("https://a.test/wiki/Focused%20crawler?lang=en");
 /// assert_eq!(text, "a.test/wiki/Focused crawler?lang=en");
 /// assert_eq!(words(&text), ["a", "test", "wiki", "focused", "crawler", "lang", "en"]);
+/// assert_eq!(url_text("https://xn--bcher-kva.example/caf%C3%A9"), "bücher.example/café");
 /// ```
 pub fn url_text(url: &str) -> Cow<'_, str> {
-    percent_encoding::percent_decode_str(after_scheme(url)).decode_utf8_lossy()
+    let (rest, host) = (after_scheme(url), host(url));
+    if !host.contains("xn--") {
+        return decoded(rest);
+    }
+    let (letters, _) = idna::domain_to_unicode(host);
+    decoded(&rest.replacen(host, &letters, 1)).into_owned().into()
+}
+
+fn decoded(text: &str) -> Cow<'_, str> {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy()
 }
 
 #[cfg(test)]

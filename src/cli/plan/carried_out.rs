@@ -12,7 +12,7 @@ use crate::cli::Global;
 use crate::cli::open;
 use crate::cli::output::{Failure, say};
 use crate::cli::whatif::{StoreArgs, questions, scenarios};
-use crate::report::number::plain;
+use crate::report::number::with_noun;
 use crate::report::terminal::impact::expected;
 use crate::results::whatif::ScenarioFigures;
 
@@ -57,7 +57,8 @@ pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failu
         questions.commit(&answered)?;
     }
     say_figures(&figures, global);
-    say(global, &makespan_line(&makespan, &answered.answer.settings, planned.len()));
+    let counts = (planned.len(), answered.answer.in_flight.len());
+    say(global, &makespan_line(&makespan, &answered.answer.settings, counts));
     let json = global.json.then(|| {
         json!({
             "schema": SCHEMA,
@@ -79,7 +80,7 @@ pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failu
     } else {
         format!(
             "plan {id}: {}{instead}. next: fetch them, then prospect ingest --store {directory} FILE…",
-            plain(count, "URL")
+            with_noun(count, "URL")
         )
     };
     say(global, &told);

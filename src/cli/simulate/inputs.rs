@@ -185,6 +185,9 @@ impl Experiment<'_> {
                 "no query has a word that is no stop word: nothing can be planned for",
             );
         }
+        if given.queries.is_empty() {
+            say(self.global, "no queries: impact is 0 for all; --workload names some");
+        }
         let judgements = self.judgements()?;
         let judged = JudgedCollection::new(collection, &evaluation, &judgements);
         if self.of.config.qrels.is_some() {
@@ -302,6 +305,13 @@ impl Experiment<'_> {
         if let ([only], false) = (&course.checkpoints[..], self.of.config.checkpoints.is_empty()) {
             let line = format!("crawls are evaluated once, after {only} pages");
             say(self.global, &format!("{line}: a curve takes more, as --checkpoints 1%,5%,10%"));
+        }
+        if let (Some(last), true) =
+            (course.checkpoints.last(), self.of.config.checkpoints.is_empty())
+            && (*last as usize) < course.pages
+        {
+            let line = format!("crawls of {} pages are evaluated last after {last}", course.pages);
+            say(self.global, &format!("{line}: --checkpoints names other places"));
         }
         // Those of the default are as many as there is room for.
         if !course.beyond.is_empty() && !self.of.config.checkpoints.is_empty() {

@@ -30,6 +30,7 @@ use crate::campaign::stream::{Asked, InFlight, Planned, Planning, Stream};
 use crate::ingest::stream::{self, StreamLine};
 use crate::plan::pace::Pace;
 use crate::planner::retries::TRIES;
+use crate::report::number::with_noun;
 use incoming::{Every, Incoming};
 use outgoing::Outgoing;
 use summary::{End, Summary};
@@ -91,7 +92,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let stream = Stream::new(open_store(&args.store, "prospect stream")?)?;
     bounds::asked(&stream.open, &workload)?;
     output::say_refreshes(global, &stream.open.refreshes);
-    settings.scope = args.bounds.scope(&stream.open)?;
+    settings.scope = args.bounds.scope(&stream.open, global)?;
     let within = args.bounds.within(&mut settings, &stream.open.known, global)?;
     let caps = &mut settings.selection.caps;
     // Plans of a few URLs each would have none.
@@ -158,11 +159,8 @@ impl Session<'_> {
         let again = stream.resume(&self.planning)?;
         self.summary.asked_again = again.len();
         if !again.is_empty() {
-            let line = format!(
-                "{} URLs that are in flight of open plans are asked for again",
-                again.len()
-            );
-            say(self.global, &line);
+            let again = with_noun(again.len(), "URL");
+            say(self.global, &format!("asked for again, as in flight of open plans: {again}"));
         }
         self.outgoing.asked_before(again.iter().map(|asked| asked.url.as_str()));
         let mut end = self.ask(&again)?;

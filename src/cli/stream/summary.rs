@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::campaign::stream::InFlight;
 use crate::planner::retries::WaitCounts;
-use crate::report::number::{and_counted, plain};
+use crate::report::number::{and_counted, with_noun};
 
 /// Why a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,10 +111,10 @@ impl Summary {
         let again = and_counted(*asked_again as u64, "asked for again");
         format!(
             "{pages} fetched, {failed} failed{others}; {} asked for in {}{again}; {} in flight of {}",
-            plain(asked, "URL"),
-            plain(plans, "plan"),
+            with_noun(asked, "URL"),
+            with_noun(plans, "plan"),
             in_flight.urls,
-            plain(in_flight.plans, "open plan")
+            with_noun(in_flight.plans, "open plan")
         )
     }
 }

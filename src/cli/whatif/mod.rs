@@ -18,7 +18,7 @@ use crate::cli::plain::stdout;
 use crate::neural::Device;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
-use crate::report::number::plain;
+use crate::report::number::with_noun;
 use crate::report::{html, terminal};
 use crate::whatif::scenario::{Scenario, Scenarios};
 use flags::ScenarioFlags;
@@ -175,9 +175,9 @@ pub(super) fn questions(
         global,
         &format!(
             "{}, {}, {}; {}",
-            plain(state.pages, "page"),
-            plain(state.queries, "query"),
-            plain(questions.base_figures.frontier, "URL"),
+            with_noun(state.pages, "page"),
+            with_noun(state.queries, "query"),
+            with_noun(questions.base_figures.frontier, "URL"),
             output::pairs_line(&whatif_base.base.scored, whatif_base.refreshed.recomputed),
         ),
     );

@@ -63,9 +63,10 @@ impl LineFormat for Cdxj {
             }
             _ => None,
         };
-        // A revisit says no status: the page was there, and what it was.
-        let is_revisit = mime.as_deref() == Some("warc/revisit");
-        let status = status.or(is_revisit.then_some(304));
+        // A revisit says no status, or that of the page: it was there, and what it was.
+        let is_revisit = mime.as_deref() == Some("warc/revisit")
+            && status.is_none_or(|status: u16| (200..300).contains(&status));
+        let status = if is_revisit { Some(304) } else { status };
         let fetched_at = Some(time.to_owned());
         let found = page_url(&url);
         let record = found.map(|(url, _)| UrlRecord { status, fetched_at, ..UrlRecord::of(&url) });

@@ -8,7 +8,7 @@ use quick_xml::events::Event;
 
 use super::super::BadReason;
 use super::super::charset::Xml;
-use super::super::record::page_url;
+use super::super::record::{excerpt, page_url};
 use super::{Found, UrlFormat, UrlReader, UrlRecord};
 
 pub(super) const FORMAT: UrlFormat = UrlFormat {
@@ -102,7 +102,13 @@ impl Sitemap {
     fn end_entry(&mut self) -> Option<Found> {
         let record = self.entry.take()?;
         self.any = true;
-        let found = page_url(&record.url).map(|(url, _)| UrlRecord { url, ..record });
+        let found = if record.url.contains(char::REPLACEMENT_CHARACTER) {
+            // Bytes of another encoding than the file names, or a name that nobody has defined.
+            let what = format!("{}: it has characters that cannot be read", excerpt(&record.url));
+            Err((BadReason::InvalidUrl, what))
+        } else {
+            page_url(&record.url).map(|(url, _)| UrlRecord { url, ..record })
+        };
         Some((self.line(), found))
     }
 
@@ -143,7 +149,6 @@ impl Sitemap {
                     Some(character) => Some(character.to_string()),
                     None => quick_xml::escape::resolve_predefined_entity(&name).map(str::to_owned),
                 };
-                // What nobody has defined is no part of a URL.
                 self.text += decoded.as_deref().unwrap_or("\u{fffd}");
             }
             Event::Eof => {

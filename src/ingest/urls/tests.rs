@@ -90,6 +90,10 @@ fn sitemaps() {
     assert_eq!(read(&bytes), ["sitemap https://a.test/\u{e4}"]);
     let stray = b"<urlset><url><loc>https://a.test/</loc><caption>\xfc</caption></url></urlset>";
     assert_eq!(read(stray), ["sitemap https://a.test/"]);
+    // A URL that has them is none, nor is one with a name that nobody has defined.
+    let stray = b"<urlset><url><loc>https://a.test/\xfc</loc></url><url><loc>https://a.test/&u;</loc></url>\
+                  <url><loc>https://b.test/</loc></url></urlset>";
+    assert_eq!(read(stray), ["1: invalid-url", "1: invalid-url", "sitemap https://b.test/"]);
     // What is broken ends the file, and what came before it stays.
     check(
         "<urlset><url><loc>https://a.test/</loc></url>\n<url><loc>https://b.test/<",

@@ -78,7 +78,7 @@ impl Kind {
     pub(super) fn must(&self) -> String {
         match self {
             Self::Number { least, most } => format!("must lie between {least} and {most}"),
-            Self::Whole { least, most } => format!("must be at least {least} and at most {most}"),
+            Self::Whole { least, most } => format!("must be a whole number from {least} to {most}"),
             Self::Choice(_) | Self::Text { .. } => format!("must be {}", self.range()),
         }
     }

@@ -207,7 +207,7 @@ mod tests {
         check("rho", 1.5, "rho is 1.5; it must lie between 0 and 1");
         check("rho", "NaN", "rho is NaN; it must lie between 0 and 1");
         check("seed", u64::MAX, u64::MAX);
-        check("top", "1001", "top is 1001; it must be at least 1 and at most 1000");
+        check("top", "1001", "top is 1001; it must be a whole number from 1 to 1000");
         check("k", 20, 20);
         check("weights.page", 2, 2.0);
         check("match", "count", "count");

@@ -104,7 +104,7 @@ fn explained(summary: &Summary) -> String {
         Some(baseline) => format!(
             "{area}, with its 95 % interval over seed sets. ▲ and ▼: told apart from {}, areas by \
              a paired bootstrap over seed sets and queries after Holm's correction, speedups by their interval. Without a mark: not told \
-             apart, or not tested.",
+             apart, or not tested, as HR and impact are, which are not of single queries.",
             isolated(baseline)
         ),
         None => format!("{area}, with its 95 % interval over seed sets. No baseline was named."),

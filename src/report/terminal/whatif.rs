@@ -123,7 +123,7 @@ fn uncovered(plan: &PlanFigures) -> String {
     };
     let named: Vec<String> = uncovered.most_asked.iter().take(ROWS).map(name).collect();
     format!(
-        "  nothing in the frontier can help {} ({} askings); to be seeded: {}\n",
+        "  no known URL is expected to help {} ({} askings); to be seeded: {}\n",
         counted(uncovered.queries as u64, "query"),
         fixed(uncovered.frequency, 0),
         named.join(", ")

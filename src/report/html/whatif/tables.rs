@@ -214,7 +214,8 @@ fn cap(cap: &CapPrice) -> String {
 
 /// Queries that nothing in the frontier can help.
 pub(super) fn uncovered(uncovered: &Uncovered, plan: &str) -> String {
-    let heading = format!("<h3>Queries that nothing can help: {}</h3>\n", isolated(plan));
+    let heading =
+        format!("<h3>Queries that no known URL is expected to help: {}</h3>\n", isolated(plan));
     if uncovered.queries == 0 {
         return heading + "<p>Every query has a URL in the frontier that may help it.</p>\n";
     }
