@@ -102,6 +102,11 @@ fn who_may_not_ask_and_what_cannot_be_answered_is_refused_with_a_way_out() {
         (json!({ "drop": [{ "pattern": "(" }] }), "drop.pattern: "),
         (json!({ "workload": "/etc/passwd" }), "workload: no file can be read here"),
         (json!({ "exclude-hosts": ["nowhere.test"] }), "exclude-hosts: no URL of the host"),
+        (
+            json!({ "fetched": ["https://nowhere.test/"] }),
+            "fetched: 1 of 1 URLs are not known; the first",
+        ),
+        (json!({ "drop": [{ "list": ["nowhere"] }] }), "drop.list: \"nowhere\" is neither"),
     ];
     for (asked, expected) in wrong {
         let answer = server.post("/api/whatif", &scenario(&asked));

@@ -49,7 +49,7 @@ pub(super) const QUALITY_MODELS: &str =
     "models/README.md tells how models are made; `--model text-length` scores without one";
 
 /// Where URLs come without what became of them.
-pub(super) const ABOUT_SEEDS: &str = "`prospect seeds` takes URLs that one knows without a link";
+pub(super) const ABOUT_SEEDS: &str = "`prospect seeds` takes URLs that one knows without a link; the log of wget tells of fetches without -nv";
 
 const SPELLING: &str = "check the spelling; relative paths start where you are now";
 const PERMISSION: &str = "check who may read it (ls -l), or run as a user who may";

@@ -81,9 +81,18 @@ impl Tokens {
         text: &str,
         wanted: usize,
     ) -> Result<(Vec<i64>, usize), NeuralError> {
+        self.counted_by(text, wanted, PIECE_BYTES)
+    }
+
+    fn counted_by(
+        &self,
+        text: &str,
+        wanted: usize,
+        piece_bytes: usize,
+    ) -> Result<(Vec<i64>, usize), NeuralError> {
         let (mut first, mut count, mut rest) = (Vec::new(), 0, text);
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(cut(rest, PIECE_BYTES));
+            let (piece, behind) = rest.split_at(cut(rest, piece_bytes));
             let ids = self.all(piece)?;
             count += ids.len();
             first.extend(ids.into_iter().take(wanted - first.len()));
@@ -163,6 +172,18 @@ mod tests {
             ("", 3, ""),
         ] {
             assert_eq!(&text[..cut(text, bytes)], expected, "{text} at {bytes}");
+        }
+    }
+
+    #[test]
+    fn tokens_of_pieces_are_those_of_the_whole() {
+        let bytes = include_bytes!("bundled/tokenizer.json").as_slice().into();
+        let tokens = Tokens::read(&ModelFile { name: "t".into(), bytes }).unwrap();
+        let text = "Rye bread, baked in\n\nZürich  by hand: 12.5 % salt; unbelievableness. ";
+        let all = tokens.all(text).unwrap();
+        for (piece, wanted) in [(1, 5), (7, 0), (20, 1000), (1000, 12)] {
+            let (first, count) = tokens.counted_by(text, wanted, piece).unwrap();
+            assert_eq!((first.as_slice(), count), (&all[..wanted.min(all.len())], all.len()));
         }
     }
 }

@@ -317,7 +317,8 @@ impl RealisedShares {
         let enters = self.within(impact, ceiling, self.squares.enters, self.cycles.enters);
         let stays = self.within(stays, ceiling, self.squares.stays, self.cycles.stays);
         // What stays has entered.
-        let (low, high) = (stays.low.min(enters.low), stays.high.min(enters.high));
+        let (low, high) =
+            (stays.low.min(enters.low), stays.high.min(enters.high).max(stays.impact));
         Both { enters, stays: ExpectedImpact { low, high, ..stays } }
     }
 
@@ -612,6 +613,7 @@ mod tests {
                 prop_assert!(found.high <= found.ceiling && found.low <= found.impact);
                 prop_assert!(found.low >= 0.0 && found.impact.is_finite());
             }
+            prop_assert!(stays.low <= enters.low && stays.high <= enters.high.max(stays.impact));
             let visible = shares.by_query(&batch);
             let sum: f64 = visible.iter().zip(&frequencies).map(|(v, f)| v.visibility * f).sum();
             prop_assert!((sum - enters.impact).abs() <= 1e-9 * (1.0 + sum), "{sum} {enters:?}");

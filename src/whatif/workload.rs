@@ -256,9 +256,18 @@ mod tests {
         let list = vec!["2".into(), "ASYNC await".into()];
         let scale = vec![Scaling { by: 0.5, list: list.clone(), ..Scaling::default() }];
         assert_eq!(frequencies(&Scenario { scale, ..Scenario::default() }), [5.0, 2.5, 2.0]);
-        let both = Which { kind: Some("question".into()), list, ..Which::default() };
+        let both = Which { kind: Some("question".into()), list: list.clone(), ..Which::default() };
         let drop = vec![both];
         assert_eq!(frequencies(&Scenario { drop, ..Scenario::default() }), [10.0, 0.0, 2.0]);
+        let list = [list, vec!["4".into()]].concat();
+        let drop = vec![Which { list, ..Which::default() }];
+        let refused =
+            asked(&base(), &Scenario { drop, ..Scenario::default() }, &Analyzer::default());
+        let told = refused.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            told.contains("\"4\" is neither a query of the workload nor the id of one"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::cli::{doc_urls, hints, queries};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::neural::Embedder;
+use crate::report::number::with_noun;
 use crate::simulate::added::AddedPages;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
@@ -66,12 +67,12 @@ impl Experiment<'_> {
             say(self.global, &line);
         }
         let line = format!(
-            "{} pages on {} hosts, {} links; {} records replaced, {} failed fetches left out",
-            collection.pages,
-            collection.hosts.len(),
-            collection.link_count(),
-            collection.repeated,
-            skipped.failed
+            "{} on {}, {}; {} replaced, {} left out",
+            with_noun(collection.pages, "page"),
+            with_noun(collection.hosts.len(), "host"),
+            with_noun(collection.link_count(), "link"),
+            with_noun(collection.repeated, "record"),
+            with_noun(skipped.failed, "failed fetch")
         );
         say(self.global, &line);
         say_cuts(self.global, skipped.cuts.into_iter());

@@ -27,6 +27,7 @@ use crate::cli::plain::stdout;
 use crate::evaluate::rerank::PairScores;
 use crate::policy::PolicyChoice;
 use crate::policy::hidden_web::WebVectors;
+use crate::report::number::with_noun;
 use crate::report::terminal;
 use crate::results::stopping::StoppingSummary;
 use crate::results::whatif::WhatIfCheck;
@@ -241,7 +242,7 @@ impl Experiment<'_> {
         }
         let measured = measure.all(crawls, &|done| {
             if done > 0 {
-                say(self.global, &format!("evaluated {done} crawls"));
+                say(self.global, &format!("evaluated {}", with_noun(done, "crawl")));
             }
         })?;
         let metrics = SummaryMetric::all(!judged.is_empty());
@@ -287,7 +288,7 @@ impl Experiment<'_> {
         if self.of.settings.sufficiency {
             let check = Check { measure: &measure, planning, vectors };
             summary.sufficiency = check.run(crawls, &measured, &|done| {
-                say(self.global, &format!("sufficiency over {done} crawls"));
+                say(self.global, &format!("sufficiency over {}", with_noun(done, "crawl")));
             })?;
         }
         self.write_tables(&summary, &findings, &measure)?;
@@ -344,7 +345,7 @@ impl Experiment<'_> {
         let (qid, by_batch) = ("", false);
         let stopping = Stopping { measure, planning, rules, fetchable, qid, by_batch, vectors };
         let stops = stopping.stops(crawls, &|done| {
-            say(self.global, &format!("stop rules over {done} crawls"));
+            say(self.global, &format!("stop rules over {}", with_noun(done, "crawl")));
         })?;
         artefacts::stops_csv(&self.storage, &stops, &self.name())?;
         Ok(Some(stopping::summary(&self.of.settings.policies, rules, &stops)))

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::cli::Global;
+use crate::report::number::with_noun;
 use crate::simulate::experiment::CrawlProgress;
 
 /// Time between plain lines.
@@ -87,8 +88,8 @@ impl Policies {
             let label = &self.labels[policy];
             let line = if finished {
                 format!(
-                    "{label}: {} crawls in {:.1} s",
-                    self.sets,
+                    "{label}: {} in {:.1} s",
+                    with_noun(self.sets, "crawl"),
                     own.started.elapsed().as_secs_f64()
                 )
             } else {

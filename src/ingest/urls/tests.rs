@@ -138,6 +138,8 @@ test,a)/b 20240518015811 {"url":"https://a.test/b","mime":"warc/revisit","status
 test,a)/c 20240518015812 {"url":"https://a.test/c","mime":"text/html","mime-detected":"text/html","status":404}
 test,a)/p 20240518015813 {"url":"https://a.test/p","method":"POST","status":"200"}
 test,a)/p?__wb_method=post&a=1 20240518015814 {"url":"https://a.test/p","status":"200"}
+test,a)/e 20240518015815 {"url":"https://a.test/e","mime":"warc/revisit","status":"200"}
+test,a)/f 20240518015816 {"url":"https://a.test/f","mime":"warc/revisit","status":"302"}
 test,a)/d
 "#,
         &[
@@ -147,7 +149,9 @@ test,a)/d
             "cdxj https://a.test/c 404 20240518015812",
             "6: not-get",
             "7: not-get",
-            "8: invalid-record",
+            "cdxj https://a.test/e 304 20240518015815",
+            "cdxj https://a.test/f 302 20240518015816",
+            "10: invalid-record",
         ],
     );
 }

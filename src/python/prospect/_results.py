@@ -100,7 +100,9 @@ class Simulation(Generic[Frame]):
         folder = self.path / "runs" / policy / str(seed_set)
         there: list[int] = sorted(int(file.stem) for file in folder.glob("*.run"))
         if not there or pages not in (None, *there):
-            written = f"those of {', '.join(map(str, there))} pages are" if there else "none is"
+            crawls = {f"{file.parent.parent.name}, {file.parent.name}" for file in folder.parents[1].glob("*/*/*.run")}
+            none = f"those of (policy, set) {'; '.join(sorted(crawls))} are" if crawls else "none is"
+            written = f"those of {', '.join(map(str, there))} pages are" if there else none
             raise FileNotFoundError(f"there is no such run in {folder}, {written}; simulate(runs=...) writes them")
         records = read_run_records(folder / f"{there[-1] if pages is None else pages}.run")
         return cast("Frame", from_records(records, RUN_COLUMNS, self._frame))
