@@ -266,7 +266,10 @@ fn killed_at_any_point_it_goes_on_and_asks_again_for_what_was_in_flight_alone() 
             crawler.take(streamed.round().unwrap());
         } else {
             // The window is full: nothing is planned before something was reported.
-            let line = streamed.message(&format!("{} URLs that are in flight", lost.len()));
+            let line = streamed.message(&format!(
+                "asked for again, as in flight of open plans: {} URL",
+                lost.len()
+            ));
             let again: Vec<Value> = (0..lost.len()).map(|_| streamed.url()).collect();
             let again: HashSet<String> = again.iter().map(url_of).collect();
             assert_eq!(again, lost, "{line:?}");

@@ -238,11 +238,9 @@ impl<'a> Derived<'a> {
         };
         let (short, long): (Vec<FileEntry>, Vec<FileEntry>) =
             state.files.into_iter().partition(|entry| entry.bytes <= SHORT_BYTES);
-        let has_length = |entry: &FileEntry| {
-            let path = self.storage.path(&entry.file);
-            path.metadata().is_ok_and(|found| found.len() == entry.bytes)
-        };
-        long.iter().all(has_length) && self.verify(&short).is_ok()
+        let length =
+            |entry: &FileEntry| Some(self.storage.path(&entry.file).metadata().ok()?.len());
+        long.iter().all(|entry| length(entry) == Some(entry.bytes)) && self.verify(&short).is_ok()
     }
 
     /// What is wrong with it, whatever its version, and changes nothing.

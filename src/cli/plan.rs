@@ -467,7 +467,7 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
         let Calibration { pairs, error, log_loss, base_log_loss, bins } = found;
         let line = format!(
             "  chance to enter the top K, {pairs} pairs of the {name}: error {error:.4}, log-loss \
-             {log_loss:.4}, that of the base rate {base_log_loss:.4}; predicted -> realised:"
+             {log_loss:.4} (base rate's {base_log_loss:.4}); predicted -> realised:"
         );
         say(global, &line);
         let bin = |bin: &CalibrationBin| format!("{:.4} -> {:.4}", bin.predicted, bin.realised);

@@ -49,7 +49,7 @@ fn calibration(check: &CounterfactualCheck) -> [String; 2] {
 fn calibration_line(name: &str, figures: CalibrationFigures) -> String {
     let CalibrationFigures { pairs, error, log_loss, base_log_loss } = figures;
     format!(
-        "chance to enter: {} of {name}: error {}, log-loss {}, that of the base rate {}",
+        "chance to enter: {} of {name}: error {}, log-loss {} (base rate's {})",
         counted(pairs, "pair"),
         fixed(error, 4),
         fixed(log_loss, 4),
