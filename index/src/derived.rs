@@ -229,13 +229,10 @@ impl<'a> Derived<'a> {
     }
 
     /// Whether its files look like those that its state names, as they do unless it is being replaced: the lengths of all,
-    /// and the checksums of those that keep their name from one state to the next and are short.
+    /// and the checksums of those that keep their name from one state to the next and are short. A state that cannot be used
+    /// names none.
     pub(crate) fn is_settled(&self) -> bool {
-        let state = match self.read_state::<serde::de::IgnoredAny>() {
-            Ok(Some(state)) => state,
-            Ok(None) => return true,
-            Err(_) => return false,
-        };
+        let Ok(Some(state)) = self.read_state::<serde::de::IgnoredAny>() else { return true };
         let (short, long): (Vec<FileEntry>, Vec<FileEntry>) =
             state.files.into_iter().partition(|entry| entry.bytes <= SHORT_BYTES);
         let length =
@@ -294,6 +291,24 @@ impl<'a> Derived<'a> {
         payload: &T,
         files: Vec<FileEntry>,
     ) -> Result<(), StoreError> {
+        self.set(payload, files, false)
+    }
+
+    /// The same of what is dear to make again: no power cut takes it back.
+    pub(crate) fn publish_for_good<T: Serialize>(
+        &self,
+        payload: &T,
+        files: Vec<FileEntry>,
+    ) -> Result<(), StoreError> {
+        self.set(payload, files, true)
+    }
+
+    fn set<T: Serialize>(
+        &self,
+        payload: &T,
+        files: Vec<FileEntry>,
+        lasts: bool,
+    ) -> Result<(), StoreError> {
         let state = State { version: self.version, made: self.made(), files, payload };
         let path = self.storage.path(&self.state_name());
         let body = serde_json::to_vec(&state)
@@ -302,9 +317,13 @@ impl<'a> Derived<'a> {
         let mut bytes = Checksum::of(&body).into_bytes();
         bytes.push(b'\n');
         bytes.extend(body);
-        let mut file = self.storage.start(&self.state_name())?;
-        file.append(&bytes)?;
-        file.finish_unsynced()?;
+        if lasts {
+            self.storage.write(&self.state_name(), &bytes)?;
+        } else {
+            let mut file = self.storage.start(&self.state_name())?;
+            file.append(&bytes)?;
+            file.finish_unsynced()?;
+        }
         self.remove_unnamed(&state.files)
     }
 

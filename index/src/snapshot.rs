@@ -3,7 +3,7 @@
 //!
 //! No byte is copied where the file system has hard links: files of a store are never changed, only replaced, so a second name
 //! keeps each as long as the reader needs it. What the reader brings up to date is written in its own folder and gone with
-//! it. A derived structure that is being replaced meanwhile is waited for a second; if it does not verify then, it is built
+//! it. Derived structures that are being replaced meanwhile are waited for a second; one that does not verify then is built
 //! anew there.
 //!
 //! The folder lies in `DIR/readers`, or in the system's temporary folder where that cannot be made; its files are then
@@ -28,8 +28,8 @@ use crate::store::{LOCK, lock};
 const READERS: &str = "readers";
 /// Times that a reader begins again, where another commit takes away what it reads.
 const TRIES: u32 = 5;
-/// How often a derived structure is looked at that does not look whole, and how long it is waited for in between: longer
-/// than most rounds of a stream take to replace one.
+/// How often a reader waits for derived structures that do not look whole, and how long each time: together longer than most
+/// rounds of a stream take to replace them.
 const WAITS: u32 = 20;
 const WAIT: Duration = Duration::from_millis(50);
 
@@ -154,13 +154,13 @@ fn pointer(file: &Path, name: &Path) -> io::Result<()> {
 fn fill(root: &Path, folder: &Path, give: Give) -> Result<Vec<File>, StoreError> {
     let (storage, own) = (Storage::create(root)?, Storage::create(folder)?);
     let missing = || StoreError::Missing { path: root.to_owned() };
-    let mut tries = 1;
+    let (mut tries, mut waits) = (1, WAITS);
     loop {
         let place = folder.join(MANIFEST);
         fs::write(&place, storage.read(MANIFEST)?).map_err(StoreError::io("write", &place))?;
         let named = Manifest::load(&own)?.ok_or_else(missing)?;
         let given = segments(&named, root, folder, give)
-            .and_then(|()| derived((&named, &own), &root.join(DERIVED), give));
+            .and_then(|()| derived((&named, &own), &root.join(DERIVED), give, &mut waits));
         // Before it is asked whether another commit has taken something away.
         let held = hold(folder);
         let now = Manifest::load(&storage)?.ok_or_else(missing)?;
@@ -184,17 +184,24 @@ fn segments(manifest: &Manifest, root: &Path, folder: &Path, give: Give) -> Link
     Ok(())
 }
 
-/// Names the files of derived structures. One that is being replaced is waited for, but not for long: it can be made anew.
-fn derived((manifest, own): (&Manifest, &Storage), from: &Path, give: Give) -> Linked {
+/// Names the files of derived structures. Those that are being replaced are waited for, but not for long: they can be made
+/// anew.
+fn derived(
+    (manifest, own): (&Manifest, &Storage),
+    from: &Path,
+    give: Give,
+    waits: &mut u32,
+) -> Linked {
     let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
         let here = Derived::new(own, manifest, &name.to_string_lossy(), 0);
-        for _ in 0..WAITS {
+        loop {
             tree(&entry.path(), &own.path(DERIVED).join(&name), give)?;
-            if here.is_settled() {
+            if *waits == 0 || here.is_settled() {
                 break;
             }
+            *waits -= 1;
             std::thread::sleep(WAIT);
         }
     }

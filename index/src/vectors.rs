@@ -152,7 +152,7 @@ impl VectorTable {
         let mut files = if from == 0 { Vec::new() } else { self.files.clone() };
         files.push(file);
         let key = Key { model: model.to_owned(), dimension: self.dimension };
-        derived.publish(&key, files.clone())?;
+        derived.publish_for_good(&key, files.clone())?;
         (self.files, self.written) = (files, self.keys.len());
         Ok(())
     }

@@ -43,7 +43,7 @@ use crate::sketch::visibility::Visibility;
 const PAIRS_VERSION: u32 = 16;
 const PAIRS: &str = "basis";
 const RUN: &str = "run-";
-const MODELS_VERSION: u32 = 9;
+const MODELS_VERSION: u32 = 10;
 
 /// All that scored pairs depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

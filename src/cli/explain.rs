@@ -24,7 +24,6 @@ use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, records};
 use crate::plan::explore::Pool;
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
-use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
 use crate::planner::spellings::UnderWay;
 use crate::report::number::times;
@@ -73,8 +72,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         embed_for(&mut open, embedder, &settings, &asked, global)?;
         explanation(&open, id, &settings, &workload)?
     } else {
-        let retries = Retries::of_next_plan(&open.known, open.store.manifest());
-        let known = Explanation::without_plan(&open.known, &retries, id);
+        let next = open.plannable(Vec::new(), &open.scope()?, 0)?;
+        let known = Explanation::without_plan(&open.known, &next.retries, id);
         Explanation { named_by: named_by(&open, id)?, ..known }
     };
     if global.json {

@@ -286,7 +286,8 @@ fn capped_line(batch: &Batch, settings: &PlanSettings) -> Option<String> {
 fn undrawn_line(batch: &Batch, settings: &PlanSettings) -> Option<String> {
     let (selection, drawn) = (&settings.selection, batch.drawn());
     let wanted = (selection.explore * selection.budget.min(batch.picks.len()) as f64) as usize;
-    let is_told = selection.caps.time.seconds.is_some() && 2 * drawn < wanted;
+    let has_rest = batch.picks.len() < batch.frontier;
+    let is_told = selection.caps.time.seconds.is_some() && has_rest && 2 * drawn < wanted;
     is_told.then(|| {
         format!(
             "of {wanted} places to be drawn {drawn} are: the time of each host goes to its best URLs first"

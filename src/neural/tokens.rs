@@ -92,7 +92,9 @@ impl Tokens {
     ) -> Result<(Vec<i64>, usize), NeuralError> {
         let (mut first, mut count, mut rest) = (Vec::new(), 0, text);
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(cut(rest, piece_bytes));
+            // What has no spaces is cut all the same.
+            let most = rest.floor_char_boundary(piece_bytes + PIECE_BYTES);
+            let (piece, behind) = rest.split_at(cut(rest, piece_bytes).min(most));
             let ids = self.all(piece)?;
             count += ids.len();
             first.extend(ids.into_iter().take(wanted - first.len()));

@@ -379,11 +379,14 @@ mod tests {
         let names = |all: &[&str]| Some(all.iter().map(|&name| name.to_owned()).collect());
         let change = ScopeChange {
             hosts: names(&["A.test"]),
-            domains: names(&["b.test.", "*.c.example.org", ""]),
+            domains: names(&["b.test.", "*.c.example.org", ".e.test", ""]),
             ..ScopeChange::default()
         };
         let scope = Scope::default().with(change).unwrap();
-        assert_eq!(scope.to_string(), "of the hosts a.test; of the domains b.test, c.example.org");
+        assert_eq!(
+            scope.to_string(),
+            "of the hosts a.test; of the domains b.test, c.example.org, e.test"
+        );
         for address in [
             "https://a.test/",
             "http://b.test:81/x",
@@ -406,7 +409,10 @@ mod tests {
         }
         let types = ScopeChange { types: names(&["pdf", "html"]), ..ScopeChange::default() };
         let scope_of_urls = scope.clone().with(types).unwrap().compile().unwrap();
-        assert_eq!(scope_of_urls.unknown_names(&urls), ["a.test", "c.example.org", "pdf"]);
+        assert_eq!(
+            scope_of_urls.unknown_names(&urls),
+            ["a.test", "c.example.org", "e.test", "pdf"]
+        );
         let lifted =
             ScopeChange { hosts: names(&[""]), domains: names(&[]), ..ScopeChange::default() };
         assert!(scope.with(lifted).unwrap().is_empty());
