@@ -42,8 +42,8 @@ fn caption(check: &CounterfactualCheck) -> String {
 
 /// How well chances were foreseen on the way there, a line for the best picks and one for the others.
 fn calibration(check: &CounterfactualCheck) -> [String; 2] {
-    let best = calibration_line("the best picks", check.greedy);
-    [best, calibration_line("explored picks", check.explored)]
+    let best = calibration_line("the best", check.greedy);
+    [best, calibration_line("the explored", check.explored)]
 }
 
 fn calibration_line(name: &str, figures: CalibrationFigures) -> String {
