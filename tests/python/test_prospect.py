@@ -132,7 +132,7 @@ def test_runs_are_results_as_pyterrier_has_them(
         assert value == pytest.approx(of_crawl.loc[(int(run.split()[0]), qid)])
     with pytest.raises(FileNotFoundError, match="those of 19, 38 pages are"):
         simulation.run("bfs", pages=20)
-    with pytest.raises(FileNotFoundError, match="none is"):
+    with pytest.raises(FileNotFoundError, match="bfs, 1; bfs, 2; prospect, 1"):
         simulation.run("dfs")
 
 
