@@ -56,6 +56,8 @@ impl Done {
                     fs::rename(to, from).unwrap();
                 }
                 if replaced.is_file() {
+                    // The folder may have been removed since, and that is not synced either.
+                    fs::create_dir_all(to.parent().unwrap()).unwrap();
                     fs::copy(replaced, to).unwrap();
                 }
             }
