@@ -91,6 +91,7 @@ fn commands_that_only_read_need_no_more() {
         (&["explain", &address][..], "crawled"),
         (&[&["whatif", "--budget", "3"], &workload[..]].concat(), "impact"),
         (&[&["sufficiency"], &workload[..]].concat(), "verdict"),
+        (&["check", "--full", "--json"], "prospect.check/1"),
         (&["check", "--full", "--json"], "\"to_rebuild\": []"),
         (&["export", "--format", "pages", "--out", "-"], "https://h"),
         (&["status"], "open plan "),

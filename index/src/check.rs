@@ -122,16 +122,13 @@ pub fn check(
     let in_use_by = match Store::open_unverified(root, &options) {
         Err(StoreError::ReadOnly { .. }) => None,
         Err(StoreError::Locked { holder, .. }) => Some(holder),
-        opened => return walk(&opened?, full, learned),
+        opened => return walk(&opened?, full, true, learned),
     };
-    let read = |store: &Store| walk(store, full, learned);
+    // Derived structures are being replaced where somebody writes.
+    let read = |store: &Store| walk(store, full, in_use_by.is_none(), learned);
     let mut report = Store::read_last_until(root, read, |report| {
         report.as_ref().is_ok_and(|report| report.damage.is_empty())
     })?;
-    if in_use_by.is_some() {
-        // They are being replaced.
-        report.to_rebuild.clear();
-    }
     report.in_use_by = in_use_by;
     Ok(report)
 }
@@ -139,6 +136,7 @@ pub fn check(
 fn walk(
     store: &Store,
     full: bool,
+    with_derived: bool,
     learned: &[(SegmentKind, Schema)],
 ) -> Result<CheckReport, StoreError> {
     let manifest = store.manifest();
@@ -162,7 +160,9 @@ fn walk(
     if report.damage.is_empty() {
         check_tables(store, learned, &mut report)?;
     }
-    check_derived(store, &mut report)?;
+    if with_derived {
+        check_derived(store, &mut report)?;
+    }
     Ok(report)
 }
 

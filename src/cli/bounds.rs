@@ -87,16 +87,15 @@ impl BoundOptions {
             domains: given(&self.domains)?,
         };
         let scope = open.scope()?.with(change).map_err(refused)?;
-        if ![&self.hosts, &self.domains, &self.types].iter().all(|names| names.is_empty()) {
+        let has_names =
+            [&self.hosts, &self.domains, &self.types].iter().any(|names| !names.is_empty());
+        // A crawl may begin with its scope.
+        if has_names && open.known.urls.len() > 0 {
             let compiled = scope.compile().map_err(refused)?;
-            let unknown = compiled.unknown_names(&open.known.urls);
-            // A crawl may begin with its scope.
-            if !unknown.is_empty() && open.known.urls.len() > 0 {
-                let told = shown(&unknown.join(", "), SCOPE_WIDTH);
-                say(
-                    global,
-                    &format!("no URL is known of a host, domain or type of the scope: {told}"),
-                );
+            let unknown = compiled.unknown_names(&open.known.urls).join(", ");
+            if !unknown.is_empty() {
+                let told = "no URL is known of a host, domain or type of the scope";
+                say(global, &format!("{told}: {}", shown(&unknown, SCOPE_WIDTH)));
             }
         }
         Ok(scope)

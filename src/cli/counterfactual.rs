@@ -91,13 +91,15 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 fn logged_plan(args: &Args, store: &Store) -> Result<LoggedPlan, Failure> {
     let plans = records::pooled_plans(store)?;
     let last = plans.last().ok_or_else(|| none_closed(args))?;
-    if let Some(given) = &args.plan
-        && !plans.contains(given)
-    {
-        let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
-        return Err(Failure::input(error, format!("there are {}", plans.join(", "))));
-    }
-    for id in plans.iter().rev().filter(|id| args.plan.as_ref().is_none_or(|given| given == *id)) {
+    let wanted = match &args.plan {
+        None => &plans[..],
+        Some(given) if plans.contains(given) => std::slice::from_ref(given),
+        Some(given) => {
+            let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
+            return Err(Failure::input(error, format!("there are {}", plans.join(", "))));
+        }
+    };
+    for id in wanted.iter().rev() {
         let plan = logged::plan(store, id)?;
         if plan.logged.iter().any(|url| url.outcome.is_some()) {
             return Ok(plan);

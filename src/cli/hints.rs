@@ -49,7 +49,7 @@ pub(super) const QUALITY_MODELS: &str =
     "models/README.md tells how models are made; `--model text-length` scores without one";
 
 /// Where URLs come without what became of them.
-pub(super) const ABOUT_SEEDS: &str = "`prospect seeds` takes URLs that one knows without a link; the log of wget tells of fetches without -nv";
+pub(super) const ABOUT_SEEDS: &str = "`prospect seeds` takes URLs that one knows without a link";
 
 const SPELLING: &str = "check the spelling; relative paths start where you are now";
 const PERMISSION: &str = "check who may read it (ls -l), or run as a user who may";
@@ -430,7 +430,9 @@ impl WayOut for IngestError {
                 Unfit::Links => {
                     "`prospect ingest` takes links, beside the files that bring the pages that show them"
                 }
-                Unfit::NoStatuses => ABOUT_SEEDS,
+                Unfit::NoStatuses => {
+                    "`prospect seeds` takes URLs that one knows without a link; the log of wget tells of fetches without -nv"
+                }
             },
             Self::NoHtmlFiles { .. } => {
                 "name the directory that holds the .html files; WARC, JSON lines and others are named file by file"

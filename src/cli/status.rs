@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use prospect_index::fetch_outcome::{FailureKind, FetchOutcome};
-use prospect_index::page_store::Fetch;
+use prospect_index::manifest::Manifest;
+use prospect_index::page_store::{Fetch, Known};
 use prospect_index::store::Store;
 use prospect_index::words::WordOptions;
 use serde::{Deserialize, Serialize};
@@ -91,7 +92,7 @@ impl Status {
             denied: 0,
             moved: 0,
             frontier: 0,
-            waits: Retries::of_next_plan(&known, manifest).counts(&known),
+            waits: waits(&known, manifest),
             cycles_closed: manifest.closed_cycles,
             open_plans: Vec::new(),
             scope: manifest.scope.clone(),
@@ -205,6 +206,13 @@ impl Status {
         }
         Ok(())
     }
+}
+
+/// Who waits when the next plan is made.
+fn waits(known: &Known, manifest: &Manifest) -> WaitCounts {
+    let mut retries = Retries::new(known, manifest);
+    retries.hold_back(known, Vec::new(), manifest.plans.is_empty());
+    retries.counts(known)
 }
 
 /// What was expected and what came, in a cell.

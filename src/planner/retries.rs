@@ -271,13 +271,6 @@ impl Retries {
         within
     }
 
-    /// What waits in a store as its next plan will have it: with no plan under way, the clock may go on.
-    pub(crate) fn of_next_plan(known: &Known, manifest: &Manifest) -> Self {
-        let mut retries = Self::new(known, manifest);
-        retries.hold_back(known, Vec::new(), manifest.plans.is_empty());
-        retries
-    }
-
     /// Who waits.
     pub(crate) fn counts(&self, known: &Known) -> WaitCounts {
         let mut counts = WaitCounts::default();

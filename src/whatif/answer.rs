@@ -173,8 +173,10 @@ impl Base {
 fn fetched(scenario: &Scenario, urls: &UrlTable) -> Result<Vec<UrlId>, ScenarioError> {
     let known = |given: &String| urls.get(&url::canonical(given.trim()).ok()?);
     let mut found: Vec<UrlId> = scenario.fetched.iter().filter_map(known).collect();
-    if let Some(first) = scenario.fetched.iter().find(|given| known(given).is_none()) {
-        let (all, unknown) = (scenario.fetched.len(), scenario.fetched.len() - found.len());
+    let (all, unknown) = (scenario.fetched.len(), scenario.fetched.len() - found.len());
+    if unknown > 0
+        && let Some(first) = scenario.fetched.iter().find(|given| known(given).is_none())
+    {
         let what = format!("{unknown} of {all} URLs are not known; the first is {first:?}");
         return Err(ScenarioError::new("fetched", what));
     }

@@ -160,16 +160,13 @@ impl<'a> Meant<'a> {
             queries.iter().filter(is_listed).map(|query| folded(&query.text)).collect();
         let qids: HashSet<String> =
             list.iter().filter(|entry| !texts.contains(*entry)).cloned().collect();
-        if !qids.is_empty() {
-            let known: HashSet<String> = queries.iter().map(|query| folded(&query.qid)).collect();
-            let is_unknown = |entry: &&String| {
-                !texts.contains(&folded(entry)) && !known.contains(&folded(entry))
-            };
-            if let Some(first) = which.list.iter().find(is_unknown) {
-                let what =
-                    format!("{first:?} is neither a query of the workload nor the id of one");
-                return Err(ScenarioError::new(&format!("{key}.list"), what));
-            }
+        let mut unknown = qids.clone();
+        for query in queries.iter().take_while(|_| !qids.is_empty()) {
+            unknown.remove(&folded(&query.qid));
+        }
+        if let Some(first) = which.list.iter().find(|entry| unknown.contains(&folded(entry))) {
+            let what = format!("{first:?} is neither a query of the workload nor the id of one");
+            return Err(ScenarioError::new(&format!("{key}.list"), what));
         }
         let compiled = |pattern: &String| compiled(key, pattern);
         Ok(Self {

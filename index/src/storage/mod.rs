@@ -1,9 +1,9 @@
 //! The only door to the disk for what must survive a crash.
 //!
 //! A file comes to be in four steps: write under a temporary name, sync, rename, sync the
-//! directory, once for all files that one commit names; one that is derived and verified before it is used is not waited for. After one failed
-//! write the handle refuses to write again, since what is on the disk is then unknown until the
-//! store is opened anew.
+//! directory, once for all files that one commit names; one that is derived and verified before it
+//! is used is not waited for. After one failed write the handle refuses to write again, since what
+//! is on the disk is then unknown until the store is opened anew.
 //!
 //! What we assume about the disk: a rename within a directory is atomic, and what was synced
 //! before the rename is there after it. We do not assume that unsynced data survives, nor that

@@ -1,8 +1,8 @@
 //! Words: the one rule by which queries, page texts, URLs and anchors are cut into terms.
 //!
 //! Unicode lower-case, split at every character that is not alphanumeric, so that `_ / . -` split
-//! URLs. A URL is percent-decoded first, its host written with its letters, and its scheme dropped. Stop lists, stems and folded accents are options of a
-//! store ([`Analyzer`]); without them words stay as they are cut here.
+//! URLs. A URL is percent-decoded first, its host written with its letters, and its scheme dropped. Stop lists, stems and
+//! folded accents are options of a store ([`Analyzer`]); without them words stay as they are cut here.
 //!
 //! Marks belong to the letter before them, but for those that say how it looks. A word with marks, or with letters that
 //! stand for others (full or half width, ligatures of Arabic), is brought to the compatibility form NFKC, in which the same letters are the same characters.
