@@ -123,12 +123,12 @@ impl PageFields {
 }
 
 /// A number, or its digits as a string.
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     deserializer.deserialize_any(NumberVisitor)
 }
 
 /// A time as it is spelled; where it is a number, its digits.
-fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     deserializer.deserialize_any(TimeVisitor)
 }
 

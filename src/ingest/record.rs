@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use encoding_rs::{Encoding, UTF_8};
 use prospect_index::limits;
 use prospect_index::page::Outlink;
+use serde_json::error::Category;
 use url::{ParseError, Url};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -275,6 +276,15 @@ pub(super) fn page_url(spelled: &str) -> Result<(String, Url), Bad> {
         spelled.to_owned()
     };
     Ok((spelled, url))
+}
+
+/// What is wrong with a line that is no record, as JSON has it. serde's "line 1" would be taken for the line of the file.
+pub(super) fn bad_json(error: &serde_json::Error) -> Bad {
+    let reason = match error.classify() {
+        Category::Data => BadReason::InvalidRecord,
+        Category::Io | Category::Syntax | Category::Eof => BadReason::InvalidJson,
+    };
+    (reason, error.to_string().replace(" at line 1 column ", " at column "))
 }
 
 /// The start of `text`, for messages.

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_ignored::Path;
-use serde_json::error::Category;
 
 use crate::ingest::BadReason;
 use crate::ingest::keys::{self, Misnamed};
 use crate::ingest::page_fields::{self, PageFields, Parsed, UrlsOfIds};
-use crate::ingest::record::{Bad, excerpt};
+use crate::ingest::record::{Bad, bad_json, excerpt};
 
 /// What a line is, and its keys that nothing reads and that look like a field.
 pub(super) type Read = (Result<Parsed, Bad>, Vec<Misnamed>);
@@ -35,18 +34,12 @@ fn parse_json(line: &str) -> Result<(PageFields, Vec<Misnamed>), Bad> {
         return Err(match serde_json::from_str::<serde::de::IgnoredAny>(line) {
             Ok(_) => (BadReason::NotAPage, format!("not an object: {}", excerpt(line))),
             Err(error) => {
-                let detail = format!("{}: {}", without_line_number(&error), excerpt(line));
-                (BadReason::InvalidJson, detail)
+                let (reason, what) = bad_json(&error);
+                (reason, format!("{what}: {}", excerpt(line)))
             }
         });
     }
-    with_misnamed(line).map_err(|error| {
-        let reason = match error.classify() {
-            Category::Data => BadReason::InvalidRecord,
-            Category::Io | Category::Syntax | Category::Eof => BadReason::InvalidJson,
-        };
-        (reason, without_line_number(&error))
-    })
+    with_misnamed(line).map_err(|error| bad_json(&error))
 }
 
 fn with_misnamed(line: &str) -> serde_json::Result<(PageFields, Vec<Misnamed>)> {
@@ -87,9 +80,4 @@ fn ignored<'a>(path: &'a Path<'a>) -> (&'a str, usize) {
             | Path::NewtypeVariant { parent } => parent,
         };
     }
-}
-
-/// serde's message; its "line 1" would be taken for the line of the file.
-fn without_line_number(error: &serde_json::Error) -> String {
-    error.to_string().replace(" at line 1 column ", " at column ")
 }

@@ -273,23 +273,26 @@ struct HeldLinks {
     /// By page, then as they were read, once all are.
     links: Vec<Held>,
     used: Vec<bool>,
-    /// The page of the last link, as it is spelled: many of a page follow one another.
-    last: (String, u128),
+    /// The page of the last link, as it is spelled, and its key: many of a page follow one another.
+    last: Option<(String, u128)>,
     /// Those that no page took up, once there are no more pages.
     left: Option<std::vec::IntoIter<Held>>,
 }
 
 impl HeldLinks {
     fn hold(&mut self, link: &TableLink, file: u32, number: u64) -> Result<(), Bad> {
-        if link.source != self.last.0 {
-            let (_, url) = page_url(&link.source)?;
-            self.last = (link.source.clone(), key_of(&url));
-        }
+        let page = match &self.last {
+            Some((source, page)) if link.source == *source => *page,
+            _ => {
+                let (_, url) = page_url(&link.source)?;
+                self.last.insert((link.source.clone(), key_of(&url))).1
+            }
+        };
         let target = link.target.trim();
         if target.is_empty() {
             return Err((BadReason::MissingUrl, "a link without a target".to_owned()));
         }
-        let (at, page) = (self.texts.len(), self.last.1);
+        let at = self.texts.len();
         self.texts.push_str(target);
         self.texts.push_str(&link.anchor);
         let (target, anchor) = (target.len() as u32, link.anchor.len() as u32);

@@ -2,11 +2,9 @@
 //! URLFrontier lists has its URL in `info.url`, and a dump of it that in `known` or `discovered`.
 
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::super::BadReason;
-use super::super::page_fields::status;
-use super::super::record::{excerpt, page_url};
+use super::super::page_fields::{number, status, time};
+use super::super::record::{Bad, bad_json, excerpt, page_url};
 use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord};
 
 pub(super) const FORMAT: UrlFormat = UrlFormat {
@@ -26,11 +24,14 @@ struct Raw {
     info: Option<Box<Raw>>,
     known: Option<Box<Raw>>,
     discovered: Option<Box<Raw>>,
-    /// A number, or its digits.
-    status: Option<Value>,
+    #[serde(default, deserialize_with = "number")]
+    status: Option<f64>,
     error: Option<String>,
+    #[serde(default, deserialize_with = "time")]
     fetched_at: Option<String>,
+    #[serde(default, deserialize_with = "time")]
     lastmod: Option<String>,
+    #[serde(default, deserialize_with = "number")]
     priority: Option<f64>,
 }
 
@@ -48,16 +49,14 @@ impl LineFormat for JsonLines {
     }
 }
 
-fn record(line: &str) -> Result<UrlRecord, (BadReason, String)> {
-    let raw: Raw = serde_json::from_str(line)
-        .map_err(|error| (BadReason::InvalidJson, format!("{error}: {}", excerpt(line))))?;
-    let number = match &raw.status {
-        Some(Value::String(digits)) => digits.trim().parse().ok(),
-        other => other.as_ref().and_then(Value::as_f64),
-    };
-    let status = status(number, raw.error.as_deref())?;
-    let (fetched_at, lastmod, priority) =
-        (raw.fetched_at.clone(), raw.lastmod.clone(), raw.priority);
+fn record(line: &str) -> Result<UrlRecord, Bad> {
+    let raw: Raw = serde_json::from_str(line).map_err(|error| {
+        let (reason, what) = bad_json(&error);
+        (reason, format!("{what}: {}", excerpt(line)))
+    })?;
+    let status = status(raw.status, raw.error.as_deref())?;
+    let (fetched_at, lastmod) = (raw.fetched_at.clone(), raw.lastmod.clone());
+    let priority = raw.priority.filter(|priority| (0.0..=1.0).contains(priority));
     let (url, _) = page_url(&raw.url().unwrap_or_default())?;
     Ok(UrlRecord { url, is_sitemap: false, status, fetched_at, lastmod, priority })
 }

@@ -144,7 +144,7 @@ impl Sitemap {
             Event::CData(text) if self.text.len() < TEXT_BYTES => {
                 self.text += &text;
             }
-            Event::GeneralRef(name) => {
+            Event::GeneralRef(name) if self.text.len() < TEXT_BYTES => {
                 let decoded = match name.resolve_char_ref()? {
                     Some(character) => Some(character.to_string()),
                     None => quick_xml::escape::resolve_predefined_entity(&name).map(str::to_owned),

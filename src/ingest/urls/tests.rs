@@ -113,6 +113,9 @@ fn json_lines() {
 {"url": "https://h.test/", "status": "404", "error": ""}
 {"url": "https://d.test/", "status": -3}
 []
+{"url": "https://i.test/", "status": 200, "fetched_at": 1764410000, "priority": "0.8"}
+{"url": "https://j.test/", "status": 200, "priority": 7}
+{"url": "https://k.test/", "status": [200]}
 "#,
         &[
             "jsonl https://a.test/ 200 2026-11-23T10:00:00Z",
@@ -123,7 +126,10 @@ fn json_lines() {
             &format!("jsonl https://g.test/ {}", prospect_index::fetch_outcome::ROBOTS),
             "jsonl https://h.test/ 404",
             "8: invalid-record",
-            "9: invalid-json",
+            "9: invalid-record",
+            "jsonl https://i.test/ 200 1764410000 0.8",
+            "jsonl https://j.test/ 200",
+            "12: invalid-record",
         ],
     );
 }

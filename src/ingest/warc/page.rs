@@ -14,7 +14,7 @@ use super::requests::method;
 use super::wat;
 use crate::ingest::html::extract_html;
 use crate::ingest::probe::{foreign_type, skip_blank};
-use crate::ingest::record::{is_page, is_web, page_url, without_fragment};
+use crate::ingest::record::{is_page, is_web, key_of, page_url, without_fragment};
 use crate::ingest::{BadReason, Origin, SourceItem, charset};
 
 /// What was found.
@@ -304,11 +304,6 @@ fn is_for_one_robot(value: &str) -> bool {
         let name = name.trim().to_ascii_lowercase();
         !name.contains(',') && !RULES.contains(&name.as_str())
     })
-}
-
-/// What a URL is known by among redirects: its form without fragment.
-pub(super) fn key_of(url: &Url) -> String {
-    without_fragment(url.clone())
 }
 
 /// Does what the field `X-Robots-Tag` asks of everybody, as the element of the page does.

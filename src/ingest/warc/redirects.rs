@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use prospect_index::page::PageRecord;
 
-use super::page::{Moved, key_of};
+use super::page::Moved;
+use crate::ingest::record::key_of;
 use crate::ingest::{Origin, SourceItem};
 
 /// Redirects that were seen and not taken up, by their number.
@@ -18,7 +19,7 @@ pub(super) struct Redirects {
     seen: u64,
     waiting: BTreeMap<u64, Moved>,
     /// By target: the redirects to it.
-    to: HashMap<String, Vec<u64>>,
+    to: HashMap<u128, Vec<u64>>,
 }
 
 impl Redirects {
