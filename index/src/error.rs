@@ -97,7 +97,11 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// The directory exists, holds something, and is no store.
-    #[error("{path} is not a Prospect store: it has no MANIFEST.json, but is not empty")]
+    #[error("{path} is not a Prospect store: {}", if path.is_dir() {
+        "it has no MANIFEST.json, but is not empty"
+    } else {
+        "it is no folder"
+    })]
     NotAStore {
         /// The directory.
         path: PathBuf,

@@ -500,7 +500,7 @@ impl Manifest {
     /// Commits: writes this manifest as the next generation, which it becomes.
     ///
     /// # Errors
-    /// The write failed; the previous commit stands.
+    /// The write failed: the previous commit stands, or this one where only its name could not be made to last.
     pub(crate) fn commit(mut self, storage: &Storage) -> Result<Self, StoreError> {
         self.format = FORMAT;
         self.generation += 1;

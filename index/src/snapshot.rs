@@ -50,16 +50,27 @@ impl SnapshotFolder {
 /// A folder that holds what was committed last, and the lock on it.
 pub(crate) fn take(root: &Path, holder: &str) -> Result<(SnapshotFolder, File), StoreError> {
     let readers = root.join(READERS);
-    let here = fs::create_dir_all(&readers).and_then(|()| tempfile::tempdir_in(&readers));
-    let (folder, give): (_, Give) = if let Ok(folder) = here {
-        (folder, second_name)
+    let here = (0..TRIES).find_map(|_| own_folder(&readers, holder));
+    let (folder, lock, give): (_, _, Give) = if let Some((folder, lock)) = here {
+        (folder, lock, second_name)
     } else {
         let place = Path::new("a temporary folder");
-        (tempfile::tempdir().map_err(StoreError::io("create", place))?, pointer)
+        let folder = tempfile::tempdir().map_err(StoreError::io("create", place))?;
+        let lock = lock(folder.path(), holder)?;
+        (folder, lock, pointer)
     };
-    let lock = lock(folder.path(), holder)?;
     let held = fill(root, folder.path(), give)?;
     Ok((SnapshotFolder { folder, _held: held }, lock))
+}
+
+/// A folder below that of readers, and the lock on it; none where that cannot be made, or a writer took it for one that a killed
+/// reader left, before it was locked.
+fn own_folder(readers: &Path, holder: &str) -> Option<(TempDir, File)> {
+    fs::create_dir_all(readers).ok()?;
+    let folder = tempfile::tempdir_in(readers).ok()?;
+    let lock = lock(folder.path(), holder).ok()?;
+    // Who removes a folder holds its lock meanwhile.
+    folder.path().join(LOCK).exists().then_some((folder, lock))
 }
 
 /// Opens the files that links below a folder lead to, and makes the links lead to what is open; a quarter of what the process
@@ -124,8 +135,8 @@ pub(crate) fn remove_abandoned(storage: &Storage) -> Result<(), StoreError> {
     for name in storage.list(READERS)? {
         let name = format!("{READERS}/{name}");
         // One without a lock is just being made.
-        let held = File::open(storage.path(&format!("{name}/{LOCK}")));
-        if held.is_ok_and(|held| held.try_lock().is_ok()) {
+        let Ok(lock) = File::open(storage.path(&format!("{name}/{LOCK}"))) else { continue };
+        if lock.try_lock().is_ok() {
             storage.remove(&name)?;
         }
     }

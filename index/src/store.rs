@@ -264,7 +264,8 @@ impl Store {
     /// Changes the manifest and commits it with the new segments of `change`.
     ///
     /// # Errors
-    /// The commit failed; the previous state stands.
+    /// The commit failed: the previous state stands, or the next one where only its name could not be made to last; which of
+    /// them is told by opening the store again.
     pub fn commit(&mut self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
         let mut next = self.manifest.clone();
         change(&mut next);
