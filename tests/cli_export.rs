@@ -188,6 +188,7 @@ fn pages_go_into_another_store() {
         json!({"url": "https://a.test/late", "status": 0}),
         json!({"url": "https://a.test/shut", "status": 0, "error": "Forbidden by robots.txt"}),
         json!({"url": "https://a.test/old", "status": 301}),
+        json!({"url": "https://a.test/now", "status": 307}),
         json!({"url": "https://a.test/busy", "status": 503}),
     ];
     let records = dir.path().join("fetches.jsonl");
@@ -195,6 +196,9 @@ fn pages_go_into_another_store() {
     done(&["ingest", "--store", text(&store), text(&records)]);
     let [out, other] = ["pages.jsonl", "other"].map(|name| dir.path().join(name));
     done(&["export", "--store", text(&store), "--format", "pages", "--out", text(&out)]);
+    let lines = fs::read_to_string(&out).unwrap();
+    let now = lines.lines().find(|line| line.contains("/now")).unwrap();
+    assert!(now.contains(r#""status":307"#), "{now}");
     let told = done(&["ingest", "--store", text(&other), "--json", text(&out)]).stdout;
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told["pages"], 1);

@@ -786,34 +786,33 @@ pub fn for_each_text(
 pub fn for_each_title(
     storage: &Storage,
     manifest: &Manifest,
-    take: impl FnMut(u32, &str),
-) -> Result<(), StoreError> {
-    for_each_in_column(storage, manifest, "title", take)
-}
-
-/// When records were fetched, as their inputs spell it; by `fetch_seq`, all of them.
-///
-/// # Errors
-/// A file is missing, damaged or cannot be read.
-pub fn for_each_fetch_time(
-    storage: &Storage,
-    manifest: &Manifest,
-    take: impl FnMut(u32, &str),
-) -> Result<(), StoreError> {
-    for_each_in_column(storage, manifest, "fetched_at", take)
-}
-
-/// Reads a column of text of all page records, by `fetch_seq`.
-fn for_each_in_column(
-    storage: &Storage,
-    manifest: &Manifest,
-    column: &str,
     mut take: impl FnMut(u32, &str),
 ) -> Result<(), StoreError> {
     for segment in segments_from(manifest, 0) {
-        segment.read(storage, PAGES, &["fetch_seq", column], |mut columns| {
-            let (seqs, texts) = (columns[0].take_u32(), columns[1].take_text());
-            seqs.iter().zip(&texts).for_each(|(&seq, text)| take(seq, text));
+        segment.read(storage, PAGES, &["fetch_seq", "title"], |mut columns| {
+            let (seqs, titles) = (columns[0].take_u32(), columns[1].take_text());
+            seqs.iter().zip(&titles).for_each(|(&seq, title)| take(seq, title));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// What records say of their fetch, by `fetch_seq`, all of them: the status as it is stored, and the time as their inputs
+/// spell it.
+///
+/// # Errors
+/// A file is missing, damaged or cannot be read.
+pub fn for_each_fetch(
+    storage: &Storage,
+    manifest: &Manifest,
+    mut take: impl FnMut(u32, u16, &str),
+) -> Result<(), StoreError> {
+    for segment in segments_from(manifest, 0) {
+        segment.read(storage, PAGES, &["fetch_seq", "status", "fetched_at"], |mut columns| {
+            let (seqs, statuses) = (columns[0].take_u32(), columns[1].take_u32());
+            let rows = seqs.iter().zip(statuses).zip(columns[2].take_text());
+            rows.for_each(|((&seq, status), time)| take(seq, status as u16, &time));
             Ok(())
         })?;
     }

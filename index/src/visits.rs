@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::fetch_time;
 use crate::manifest::{Manifest, SegmentKind};
 use crate::page::UrlId;
-use crate::page_store::{DIGESTS, Known, NONE, for_each_fetch_time, for_each_text};
+use crate::page_store::{DIGESTS, Known, NONE, for_each_fetch, for_each_text};
 use crate::storage::Storage;
 use crate::store::Store;
 
@@ -80,7 +80,7 @@ pub fn visits(store: &Store, known: &Known) -> Result<Vec<Visit>, StoreError> {
     store.verify_kinds(&[SegmentKind::Digests])?;
     let (storage, manifest) = (store.storage(), store.manifest());
     let mut times: Vec<Option<i64>> = vec![None; manifest.next_seq as usize];
-    for_each_fetch_time(storage, manifest, |seq, time| {
+    for_each_fetch(storage, manifest, |seq, _, time| {
         if let Some(place) = times.get_mut(seq as usize) {
             *place = fetch_time::seconds(time);
         }

@@ -74,10 +74,12 @@ pub(crate) fn close_plans(
 ) -> Result<Vec<CycleOutcome>, CampaignError> {
     let mut outcomes = Vec::new();
     // What is over does not depend on what is closed.
-    for batch in OpenBatch::all(&open.store, &open.known)? {
-        if which == Which::All || batch.is_over(&open.store)? {
-            outcomes.push(close(open, &batch, kept.as_deref_mut())?);
-        }
+    let batches = match which {
+        Which::All => OpenBatch::all(&open.store, &open.known)?,
+        Which::Over => OpenBatch::over(&open.store, &open.known)?,
+    };
+    for batch in batches {
+        outcomes.push(close(open, &batch, kept.as_deref_mut())?);
     }
     Ok(outcomes)
 }

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::io;
 
-use prospect_index::fetch_outcome::{NO_ANSWER, ROBOTS};
+use prospect_index::fetch_outcome::{FetchOutcome, NO_ANSWER, ROBOTS};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
-use prospect_index::page_store::{Fetch, Known, NONE, for_each_fetch_time, for_each_text};
+use prospect_index::page_store::{Fetch, Known, NONE, for_each_fetch, for_each_text};
 use serde::Serialize;
 
 use super::{CampaignError, OpenStore};
 
-/// Status of a redirect, of which only that is stored.
+/// Status of a redirect of which the record does not tell, as it is that of the page that it led to.
 const MOVED: u16 = 301;
 
 /// A record as `ingest` reads it again.
@@ -46,9 +46,13 @@ pub(crate) fn export(
 ) -> Result<io::Result<Exported>, CampaignError> {
     let (known, store) = (&open.known, &open.store);
     let mut times: HashMap<u32, String> = HashMap::new();
-    for_each_fetch_time(store.storage(), store.manifest(), |seq, time| {
+    let mut redirects: HashMap<u32, u16> = HashMap::new();
+    for_each_fetch(store.storage(), store.manifest(), |seq, status, time| {
         if !time.is_empty() {
             times.insert(seq, time.to_owned());
+        }
+        if FetchOutcome::from(status) == FetchOutcome::Moved {
+            redirects.insert(seq, status);
         }
     })?;
     let requested: HashMap<u32, UrlId> = known.pages.redirects().iter().copied().collect();
@@ -61,7 +65,7 @@ pub(crate) fn export(
             Fetch::Redirected { seq }
                 if known.pages.record(seq).is_none_or(|(_, at)| at != NONE) =>
             {
-                Some((seq, url, MOVED))
+                Some((seq, url, redirects.get(&seq).copied().unwrap_or(MOVED)))
             }
             _ => None,
         })
@@ -128,16 +132,14 @@ fn failure(
         url: known.urls.spelling(url).to_owned(),
         status: Some(if matches!(status, NO_ANSWER | ROBOTS) { 0 } else { status }),
         fetched_at: times.get(&seq).cloned(),
-        outlinks: if status == MOVED { target(known, seq) } else { Vec::new() },
+        outlinks: target(known, seq).into_iter().collect(),
         ..PageRecord::default()
     };
     ExportedRecord { page, error: (status == ROBOTS).then_some("robots.txt") }
 }
 
-/// Where a redirect leads.
-fn target(known: &Known, seq: u32) -> Vec<Outlink> {
-    match known.pages.record(seq) {
-        Some((page, _)) => vec![Outlink::from((known.urls.spelling(page), ""))],
-        None => known.outlinks(seq).map(|(_, link)| link).collect(),
-    }
+/// Where a redirect leads whose page came by the same record.
+fn target(known: &Known, seq: u32) -> Option<Outlink> {
+    let (page, _) = known.pages.record(seq)?;
+    Some(Outlink::from((known.urls.spelling(page), "")))
 }

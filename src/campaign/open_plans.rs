@@ -9,10 +9,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use prospect_index::error::StoreError;
 use prospect_index::fetch_time;
 use prospect_index::manifest::{InFlightFor, Manifest, StoredPlan};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, PageTable, for_each_fetch_time};
+use prospect_index::page_store::{Known, PageTable, for_each_fetch};
 use prospect_index::store::Store;
 use prospect_index::visits::visits;
 
@@ -150,6 +151,22 @@ impl OpenBatch {
         Ok(batches)
     }
 
+    /// Those of all open plans that are to be closed, in the order of their making.
+    ///
+    /// # Errors
+    /// See [`OpenBatch::all`].
+    pub(crate) fn over(store: &Store, known: &Known) -> Result<Vec<Self>, CampaignError> {
+        let (manifest, mut batches) = (store.manifest(), Self::all(store, known)?);
+        let is_by_time = |batch: &Self| matches!(batch.plan.in_flight_for, InFlightFor::Seconds(_));
+        let times = if batches.iter().any(is_by_time) {
+            FetchTimes::read(store)?
+        } else {
+            FetchTimes::default()
+        };
+        batches.retain(|batch| batch.is_over(manifest, &times));
+        Ok(batches)
+    }
+
     /// What became of its URLs, counted.
     pub(crate) fn counts(&self) -> OpenCounts {
         self.states.iter().copied().collect::<PickCounts>().into()
@@ -167,37 +184,21 @@ impl OpenBatch {
     }
 
     /// Whether it is to be closed.
-    ///
-    /// # Errors
-    /// A segment is damaged.
-    pub(crate) fn is_over(&self, store: &Store) -> Result<bool, CampaignError> {
+    fn is_over(&self, manifest: &Manifest, times: &FetchTimes) -> bool {
         if self.in_flight().next().is_none() {
-            return Ok(true);
+            return true;
         }
-        let manifest = store.manifest();
         let last = self.last_record(manifest);
-        Ok(match self.plan.in_flight_for {
+        let since = last.map_or(self.plan.first_seq, |last| last + 1);
+        match self.plan.in_flight_for {
             InFlightFor::Ingests(most) => {
-                let since = last.map_or(self.plan.first_seq, |last| last + 1);
                 let ingests = manifest.ingests.iter().rev();
                 ingests.take_while(|ingest| ingest.first_seq >= since).count() >= most as usize
             }
             InFlightFor::Seconds(most) => {
-                let (mut then, mut first, mut now) = (None, None, None);
-                for_each_fetch_time(store.storage(), manifest, |seq, time| {
-                    let time = fetch_time::seconds(time);
-                    now = now.max(time);
-                    if seq < self.plan.first_seq || last.is_some_and(|last| seq <= last) {
-                        then = then.max(time);
-                    } else {
-                        first = first.or(time);
-                    }
-                })?;
-                // Where no record before it has a time, the first one after it stands for its making.
-                let then = then.or(first);
-                now.zip(then).is_some_and(|(now, then)| now.saturating_sub(then) >= most as i64)
+                times.passed_since(since).is_some_and(|passed| passed >= most as i64)
             }
-        })
+        }
     }
 
     /// The last record of a URL of it, or the last of an ingest that names it.
@@ -205,5 +206,34 @@ impl OpenBatch {
         let naming = manifest.ingests.iter().filter(|ingest| ingest.plans.contains(&self.plan.id));
         let last = self.last.into_iter().chain(naming.map(|ingest| ingest.end_seq - 1)).max();
         last.filter(|last| *last >= self.plan.first_seq)
+    }
+}
+
+/// When records were fetched that say so.
+#[derive(Default)]
+struct FetchTimes {
+    /// By record, ascending: seconds, and the latest up to there.
+    times: Vec<(u32, i64, i64)>,
+}
+
+impl FetchTimes {
+    fn read(store: &Store) -> Result<Self, StoreError> {
+        let mut times: Vec<(u32, i64, i64)> = Vec::new();
+        for_each_fetch(store.storage(), store.manifest(), |seq, _, time| {
+            if let Some(time) = fetch_time::seconds(time) {
+                let latest = times.last().map_or(time, |(_, _, latest)| time.max(*latest));
+                times.push((seq, time, latest));
+            }
+        })?;
+        Ok(Self { times })
+    }
+
+    /// Seconds from the latest fetch before a record to the latest of all; where no record before it has a time, from the
+    /// first after that.
+    fn passed_since(&self, seq: u32) -> Option<i64> {
+        let at = self.times.partition_point(|(other, ..)| *other < seq);
+        let before = at.checked_sub(1).map(|at| self.times[at].2);
+        let then = before.or(self.times.get(at).map(|(_, time, _)| *time))?;
+        Some(self.times.last()?.2.saturating_sub(then))
     }
 }

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::fetch_outcome::{FetchOutcome, UNCHANGED};
 use crate::fetch_time;
 use crate::page::UrlId;
-use crate::page_store::{Known, for_each_fetch_time};
+use crate::page_store::{Known, for_each_fetch};
 use crate::store::Store;
 use crate::visits::{Digest, for_each_digest};
 
@@ -88,7 +88,7 @@ impl StoredRecords {
             }
         })?;
         let mut records = Self { keys: HashSet::new(), newest: i64::MIN, failed: HashMap::new() };
-        for_each_fetch_time(storage, manifest, |seq, time| {
+        for_each_fetch(storage, manifest, |seq, _, time| {
             let Some(&(url, given)) = given.get(&seq) else { return };
             let Some(second) = fetch_time::seconds(time) else { return };
             let asked = asked.get(&seq).copied().unwrap_or(url);
