@@ -1249,8 +1249,24 @@ fn every_url_that_is_left_out_counts_once_and_queries_without_words_are_told() {
         .filter(|(name, _)| *name != "known")
         .map(|(_, count)| count.as_u64().unwrap());
     let status = json(&["status", "--store", &store], "prospect.status/3");
-    assert_eq!(counts["waiting"], 1, "{told}");
-    assert_eq!(Some(all.sum::<u64>()), status["frontier"].as_u64(), "{told} {status}");
+    let all: u64 = all.sum();
+    assert_eq!((&counts["waiting"], &counts["out_of_scope"]), (&0.into(), &all.into()), "{told}");
+    assert_eq!(Some(all), status["frontier"].as_u64(), "{told} {status}");
+    // An empty plan leaves the store without a scope.
+    let parts = ["/plannable", "/in_flight", "/out_of_scope", "/other_spelling", "/waits/waiting"];
+    let parts = parts.map(|part| status.pointer(part).unwrap().as_u64().unwrap());
+    assert_eq!(parts, [all - 1, 0, 0, 0, 1], "{status}");
+    let host = first[1].split('/').nth(2).unwrap();
+    let options = ["--budget", "2", "--hosts", host, "--json"];
+    done(&[&["plan", "--store", &store, "--workload", &queries][..], &options].concat());
+    let status = json(&["status", "--store", &store], "prospect.status/3");
+    let of = |part: &str| status.pointer(part).unwrap().as_u64().unwrap();
+    let waiting = u64::from(first[0].contains(host));
+    assert_eq!((of("/in_flight"), of("/waits/waiting")), (2, waiting), "{status}");
+    assert!(of("/out_of_scope") > 0, "{status}");
+    assert_eq!(of("/plannable") + of("/in_flight") + of("/out_of_scope") + waiting, all);
+    let told = done(&["status", "--store", &store]).stdout;
+    assert!(told.contains("URLs that are not planned now: 2 in flight, "), "{told}");
     assert!(
         run.stderr.contains("queries without a word to search for: 1, the first is \"none\""),
         "{}",

@@ -363,6 +363,26 @@ fn the_same_answer_to_what_is_asked_again_after_a_restart_is_another_answer() {
 }
 
 #[test]
+fn a_host_is_one_queue_however_links_spell_it() {
+    let bench = Bench::new();
+    let store = bench.path("spelled");
+    let urls =
+        ["https://bücher.example/1", "https://BÜCHER.example/2", "https://xn--bcher-kva.example/3"];
+    done(&["seeds", "--store", &store, &bench.write("list.txt", urls.join("\n"))]);
+    let delays = bench.write("delays", "bücher.example 1\n");
+    let streamed =
+        Streamed::start(&bench, Path::new(&store), &["--delays", &delays, "--delay", "0.5"]);
+    let asked: Vec<Value> = urls.iter().map(|_| streamed.url()).collect();
+    let hosts: BTreeSet<String> =
+        asked.iter().map(|row| url_of(row).split('/').nth(2).unwrap().to_owned()).collect();
+    assert_eq!(hosts.len(), 3, "each is asked for as it was spelled: {asked:?}");
+    let mut times: Vec<f64> = asked.iter().map(|row| row["not_before"].as_f64().unwrap()).collect();
+    times.sort_by(f64::total_cmp);
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 1.0 - 1e-6), "{times:?}");
+    streamed.kill();
+}
+
+#[test]
 #[cfg(unix)]
 fn a_signal_ends_it_and_what_has_come_is_stored() {
     // Those that whoever runs this has it ignore stay ignored.
@@ -509,7 +529,7 @@ fn a_host_that_never_answers_does_not_keep_it_busy_for_ever() {
     crawler.crawl(&mut streamed, |url| failure(url, 0));
     let (code, _, said) = streamed.end();
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("what is left is not to be asked for now: 6 on 1 hosts"), "{said}");
+    assert!(said.contains("what is left is not to be asked for now: 6 on 1 host that"), "{said}");
 }
 
 #[test]

@@ -23,10 +23,10 @@ pub struct CheckReport {
     pub generation: u64,
     /// Known URLs.
     pub urls: u64,
-    /// Current pages.
-    pub(crate) pages: u64,
-    /// Links of current pages.
-    pub(crate) links: u64,
+    /// Current pages, where all files were read.
+    pub(crate) pages: Option<u64>,
+    /// Links of current pages, where all files were read.
+    pub(crate) links: Option<u64>,
     /// Files of the truth that were verified.
     pub files: u64,
     /// Damage to the truth: the store cannot be trusted.
@@ -173,8 +173,8 @@ fn check_tables(
 ) -> Result<(), StoreError> {
     match Known::load(store.storage(), store.manifest(), (true, None), |_| Ok(())) {
         Ok(known) => {
-            report.pages = known.pages.len() as u64;
-            report.links = known.links.count() as u64;
+            report.pages = Some(known.pages.len() as u64);
+            report.links = Some(known.links.count() as u64);
             let expected = store.manifest().next_seq as usize;
             if known.pages.records() != expected && expected > 0 {
                 let found = known.pages.records();

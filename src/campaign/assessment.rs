@@ -68,11 +68,20 @@ pub(crate) struct Judgements {
 impl Judgements {
     /// Places of the queries that it judges, those first that lack most.
     pub(crate) fn by_lack(&self, queries: &[Query]) -> Vec<usize> {
-        let lack = |at: usize| queries[at].frequency * (1.0 - self.by_query[&at].sufficiency);
-        let mut places: Vec<usize> = self.by_query.keys().copied().collect();
-        places.sort_by(|&a, &b| lack(b).total_cmp(&lack(a)).then(a.cmp(&b)));
-        places
+        let sufficiency = |at: usize| self.by_query[&at].sufficiency;
+        by_lack(queries, self.by_query.keys().copied().collect(), sufficiency)
     }
+}
+
+/// Places of queries, those first that lack most: how often one is asked times what is missing.
+fn by_lack(
+    queries: &[Query],
+    mut places: Vec<usize>,
+    sufficiency: impl Fn(usize) -> f64,
+) -> Vec<usize> {
+    let lack = |at: usize| queries[at].frequency * (1.0 - sufficiency(at));
+    places.sort_by(|&a, &b| lack(b).total_cmp(&lack(a)).then(a.cmp(&b)));
+    places
 }
 
 /// What is told of the batch that would be next.
@@ -167,13 +176,9 @@ impl Assessment {
         QueryClass::of(self.judged[at], saturation, self.frontier[at] > 0.0, theta)
     }
 
-    /// Places of the queries, those first that lack most: how often it is asked times what is missing.
+    /// Places of the queries, those first that lack most.
     pub(crate) fn by_lack(&self) -> Vec<usize> {
-        let queries = self.queries();
-        let lack = |at: usize| queries[at].frequency * (1.0 - self.judged[at]);
-        let mut places: Vec<usize> = (0..queries.len()).collect();
-        places.sort_by(|&a, &b| lack(b).total_cmp(&lack(a)).then(a.cmp(&b)));
-        places
+        by_lack(self.queries(), (0..self.judged.len()).collect(), |at| self.judged[at])
     }
 
     /// The queries at some places as a whole.

@@ -1,19 +1,22 @@
-//! What plans leave out, and why one is empty: what became of each URL that the store knows.
+//! What plans leave out, and why one is empty: why each URL that a store knows may not be planned.
 
 use std::collections::HashSet;
 
+use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
 use serde::Serialize;
 
-use crate::campaign::planned::Plan;
-use crate::campaign::{CampaignError, OpenStore};
-use crate::planner::settings::PlanSettings;
+use super::plannable::Plannable;
+use crate::planner::retries::{Retries, WaitCounts};
+use crate::planner::scope::{Scope, ScopeError};
+use crate::planner::spellings::UnderWay;
 use crate::planner::within::may;
 
 /// What most URLs of the frontier are left out for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Reason {
+pub(crate) enum Reason {
     /// There is no frontier.
     NothingUnfetched,
     /// Open plans have asked for them.
@@ -30,77 +33,111 @@ pub(super) enum Reason {
     Caps,
 }
 
-/// URLs of the frontier by what they are left out for.
+/// URLs of the frontier, each once, by the first thing that they are left out for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct LeftOut {
+pub(crate) struct LeftOut {
     /// All that the store knows, the frontier or not.
     known: usize,
-    in_flight: usize,
+    /// Open plans have asked for them.
+    pub(crate) in_flight: usize,
     not_in_list: usize,
-    out_of_scope: usize,
+    /// Of those that are listed.
+    pub(crate) out_of_scope: usize,
     waiting: usize,
-    other_spelling: usize,
-    caps: usize,
+    /// Another spelling stands for them.
+    pub(crate) other_spelling: usize,
+    /// What may be planned.
+    #[serde(rename = "caps")]
+    pub(crate) plannable: usize,
+    /// What waits, pages that may be fetched again beside URLs of the frontier.
+    #[serde(skip)]
+    pub(crate) waits: WaitCounts,
 }
 
 impl LeftOut {
-    /// What a plan left out, as if it were empty; `listed` is what the user named, empty for all.
-    pub(super) fn of(
-        open: &OpenStore,
-        plan: &Plan,
-        settings: &PlanSettings,
+    /// Of a scope, beside what is in flight and what waits; `listed` is what the user named, by URL id, empty for all.
+    /// Costs a pass over all URLs.
+    ///
+    /// # Errors
+    /// An expression of the scope is none, as only another version can have written it.
+    pub(crate) fn new(
+        known: &Known,
+        scope: &Scope,
         listed: &[bool],
-    ) -> Result<Self, CampaignError> {
-        let known = &open.known;
-        let scope = settings.scope.compile()?;
-        let in_flight: HashSet<UrlId> = plan.in_flight.iter().copied().collect();
+        (in_flight, retries): (&[UrlId], &Retries),
+    ) -> Result<Self, ScopeError> {
+        let under_way = UnderWay::new(in_flight, retries);
+        let spelled = scope.hold_back(known, listed.to_vec(), &under_way)?;
+        let compiled = scope.compile()?;
+        let in_flight: HashSet<UrlId> = in_flight.iter().copied().collect();
         let mut left_out = Self { known: known.urls.len(), ..Self::default() };
-        for id in known.urls.ids().filter(|id| known.pages.in_frontier(*id)) {
-            *if may(&plan.within, id) {
-                &mut left_out.caps
-            } else if in_flight.contains(&id) {
+        let mut waiting = Vec::new();
+        for id in known.urls.ids() {
+            let counted = if in_flight.contains(&id) {
                 &mut left_out.in_flight
-            } else if plan.retries.wait(known, id).is_some() {
-                &mut left_out.waiting
             } else if !may(listed, id) {
                 &mut left_out.not_in_list
-            } else if !scope.holds(&known.urls, id) {
-                &mut left_out.out_of_scope
-            } else {
+            } else if may(&spelled, id) && retries.wait(known, id).is_some() {
+                waiting.push(id);
+                &mut left_out.waiting
+            } else if may(&spelled, id) {
+                &mut left_out.plannable
+            } else if compiled.holds(&known.urls, id) {
                 &mut left_out.other_spelling
-            } += 1;
+            } else {
+                &mut left_out.out_of_scope
+            };
+            *counted += usize::from(known.pages.in_frontier(id));
         }
+        left_out.waits = retries.counts(known, waiting);
         Ok(left_out)
+    }
+
+    /// Of the next plan of a store, beside what is in flight.
+    ///
+    /// # Errors
+    /// See [`LeftOut::new`].
+    pub(crate) fn of_next_plan(
+        known: &Known,
+        manifest: &Manifest,
+        scope: &Scope,
+        in_flight: &[UrlId],
+    ) -> Result<Self, ScopeError> {
+        let next = Plannable::new(known, manifest, Vec::new(), scope, in_flight.to_vec())?;
+        Self::new(known, scope, &[], (in_flight, &next.retries))
     }
 
     fn reasons(&self) -> [(Reason, usize, &'static str); 6] {
         [
             (Reason::InFlight, self.in_flight, "in flight"),
-            (Reason::NotInList, self.not_in_list, "not in the list of --within"),
+            (Reason::NotInList, self.not_in_list, "not in the list"),
             (Reason::OutOfScope, self.out_of_scope, "out of scope"),
             (Reason::Waiting, self.waiting, "waiting after failed fetches, or given up"),
             (Reason::OtherSpelling, self.other_spelling, "other spellings of pages"),
-            (Reason::Caps, self.caps, "held back by caps or for want of time"),
+            (Reason::Caps, self.plannable, "held back by caps or for want of time"),
         ]
     }
 
-    /// What a plan left out for other reasons than caps and failed fetches, a phrase each.
-    pub(super) fn held_back(&self) -> impl Iterator<Item = String> {
+    /// What a plan left out for other reasons than caps; none where that is nothing.
+    pub(crate) fn held_back(&self) -> Option<String> {
         let for_this = |reason| !matches!(reason, Reason::Caps | Reason::Waiting);
         let reasons = self.reasons().into_iter();
-        let held_back = reasons.filter(move |(reason, count, _)| *count > 0 && for_this(*reason));
-        held_back.map(|(_, count, what)| format!("{count} {what}"))
+        let held_back = reasons.filter(|(reason, count, _)| *count > 0 && for_this(*reason));
+        let waits = (!self.waits.is_empty()).then(|| self.waits.to_string());
+        let told = held_back.map(|(_, count, what)| format!("{count} {what}")).chain(waits);
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join(", "))
     }
 
     /// The reason of most; a cap before others, for that is what this plan could change.
-    pub(super) fn reason(&self) -> Reason {
+    pub(crate) fn reason(&self) -> Reason {
         let reasons = self.reasons().into_iter().filter(|(_, count, _)| *count > 0);
         let most = reasons.max_by_key(|(reason, count, _)| (*reason == Reason::Caps, *count));
         most.map_or(Reason::NothingUnfetched, |(reason, ..)| reason)
     }
 
     /// In a sentence.
-    pub(super) fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let parts = self.reasons().into_iter().filter(|(_, count, _)| *count > 0);
         let parts: Vec<_> = parts.map(|(_, count, what)| format!("{count} are {what}")).collect();
         if parts.is_empty() {
@@ -127,7 +164,7 @@ mod tests {
         assert_eq!(left_out.reason(), Reason::OutOfScope);
         let told = "of the 5 known URLs that are not fetched 2 are in flight, 3 are out of scope";
         assert_eq!(left_out.told(), told);
-        left_out.caps = 1;
+        left_out.plannable = 1;
         assert_eq!(left_out.reason(), Reason::Caps);
     }
 }

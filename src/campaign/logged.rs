@@ -58,6 +58,11 @@ impl LoggedPlan {
         self.logged.iter().filter(|url| url.picked).count()
     }
 
+    /// Whether anything of it was reported before it was closed.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.logged.iter().any(|url| url.outcome.is_some())
+    }
+
     /// Pages that were fetched before it.
     pub(crate) fn fetched(&self, known: &Known) -> Vec<UrlId> {
         let before = known.pages.crawled().filter(|(seq, _)| *seq < self.start);

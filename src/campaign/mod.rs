@@ -17,6 +17,7 @@ pub(crate) mod history;
 mod identity;
 pub(crate) mod kept_planner;
 pub(crate) mod knowledge;
+pub(crate) mod left_out;
 pub(crate) mod logged;
 mod nearness;
 mod next_batch;
@@ -24,6 +25,7 @@ pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;
 pub(crate) mod plan_course;
+pub(crate) mod plannable;
 pub mod planned;
 pub(crate) mod proposal;
 pub(crate) mod quality;
@@ -48,7 +50,7 @@ use std::sync::OnceLock;
 use prospect_index::compaction::Extent;
 use prospect_index::error::StoreError;
 use prospect_index::frontier::{NgramSegments, View};
-use prospect_index::ingest::{IngestCounts, PreparedPage, ingest_with_tables};
+use prospect_index::ingest::{Committed, IngestCounts, PreparedPage, ingest_with_tables};
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
@@ -57,12 +59,11 @@ use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::{Refresh, TextIndex};
 
 use self::open_plans::OpenBatch;
+use self::plannable::Plannable;
 use self::tables::SCHEMAS;
 use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
-use crate::planner::retries::Retries;
 use crate::planner::scope::{Scope, ScopeError};
-use crate::planner::spellings::UnderWay;
 use crate::planner::within::may;
 use crate::workload::Workload;
 
@@ -132,16 +133,6 @@ pub(crate) struct Refreshes {
     pub(crate) frontier: Refresh,
     /// Pages of the history n-gram index.
     pub(crate) history: Refresh,
-}
-
-/// What may be planned, and why the rest may not.
-pub(crate) struct Plannable {
-    /// By URL id, whether it may be planned; empty if all may.
-    pub(crate) within: Vec<bool>,
-    /// URLs that open plans have asked for, and that nobody reported.
-    pub(crate) in_flight: Vec<UrlId>,
-    /// What was left out, since its fetch failed not long ago.
-    pub(crate) retries: Retries,
 }
 
 /// The n-gram indexes of a store.
@@ -272,7 +263,10 @@ impl OpenStore {
         let Self { store, known, link_context, max_words, .. } = self;
         let manifest = store.manifest();
         let first_new = manifest.next_seq;
-        let (store, known, counts, _) = ingest_with_tables(store, known, pages, fingerprint)?;
+        let (store, known, counts, committed) =
+            ingest_with_tables(store, known, pages, fingerprint)?;
+        // What was stored before is not counted again.
+        let counts = if committed == Committed::Stored { counts } else { IngestCounts::default() };
         let open = Self::without_ngrams(store, known, max_words)?;
         let kept = link_context.into_inner();
         if kept.is_some() && !open.known.pages.replaced_since(first_new) {
@@ -297,8 +291,7 @@ impl OpenStore {
         stored_scope(self.store.manifest())
     }
 
-    /// What may be planned of `within` (by URL id; all, if that is empty): what is in scope, is not in flight of
-    /// so many of the oldest open plans, and does not wait.
+    /// What may be planned of `within` (by URL id; all, if that is empty) beside so many of the oldest open plans.
     ///
     /// # Errors
     /// An expression of the scope is none, as only another version can have written it; or a segment is
@@ -315,17 +308,7 @@ impl OpenStore {
             let batches = OpenBatch::all(&self.store, &self.known)?;
             batches.iter().take(plans).flat_map(OpenBatch::in_flight).collect()
         };
-        let mut retries = Retries::new(&self.known, self.store.manifest());
-        let under_way = UnderWay::new(&in_flight, &retries);
-        let mut within = scope.hold_back(&self.known, within, &under_way)?;
-        if !in_flight.is_empty() {
-            within.resize(self.known.urls.len(), within.is_empty());
-        }
-        for url in &in_flight {
-            within[url.index()] = false;
-        }
-        let within = retries.hold_back(&self.known, within, in_flight.is_empty());
-        Ok(Plannable { within, in_flight, retries })
+        Ok(Plannable::new(&self.known, self.store.manifest(), within, scope, in_flight)?)
     }
 
     /// URLs of the frontier that may be planned, where `within` tells by URL id which may; empty for all.

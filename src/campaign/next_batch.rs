@@ -53,8 +53,8 @@ impl Plan {
             queries: &self.workload.queries,
             scored: &self.scored,
             places: self.served.places(),
-            within: &self.within,
-            in_flight: &self.in_flight,
+            within: &self.plannable.within,
+            in_flight: &self.plannable.in_flight,
             picks: &self.choice.batch.picks,
             expected: self.expected,
         }

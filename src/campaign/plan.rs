@@ -15,7 +15,7 @@ use super::reading::Prepared;
 use super::records::pick_columns;
 use super::sufficiency::{self, PastSufficiency, StoreSufficiency};
 use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
-use super::{CampaignError, OpenStore, Plannable, history, pair_cache, plan_course};
+use super::{CampaignError, OpenStore, history, pair_cache, plan_course};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::{Batch, Pick};
 use crate::planner::choose::{Again, ChoiceInput, choose_from};
@@ -118,10 +118,9 @@ pub(crate) fn plan_on(
     let mut kept = kept.filter(|_| KeptPlanner::can_keep(settings));
     let prepared = Prepared::new(open, workload, settings, kept.as_deref_mut())?;
     let (beside, id) = place(open, &prepared.workload, settings, beside)?;
-    let Plannable { within, in_flight, retries } =
-        open.plannable(within.to_vec(), &settings.scope, beside)?;
+    let plannable = open.plannable(within.to_vec(), &settings.scope, beside)?;
     let is_asked = !settings.selection.revisit.is_none();
-    let changes = is_asked.then(|| changes(open, &within)).transpose()?;
+    let changes = is_asked.then(|| changes(open, &plannable.within)).transpose()?;
     let lack = sufficiency::lack(open, &prepared.workload.queries, settings)?;
     let (pages, places) = (&open.known.pages, prepared.served.places());
     let unit = mean_frequency(&prepared.workload.queries);
@@ -137,7 +136,7 @@ pub(crate) fn plan_on(
         whole_ranking,
         factors: &[],
         lack: &lack,
-        in_flight: &in_flight,
+        in_flight: &plannable.in_flight,
         again: changes.as_ref().map(|changes| Again { changes, shares, pages: pages.len() }),
     };
     let mut refreshed = Refreshed {
@@ -153,10 +152,10 @@ pub(crate) fn plan_on(
         settings,
         |needy| {
             if let Some(cache) = kept.and_then(|kept| kept.cache.as_mut()) {
-                let input = prepared.input(&within)?;
+                let input = prepared.input(&plannable.within)?;
                 return Ok(ScoredPairs::new(&input, needy, cache, &settings.estimate, None)?);
             }
-            let made = pair_cache::load(open, &prepared, &within, needy, settings)?;
+            let made = pair_cache::load(open, &prepared, &plannable.within, needy, settings)?;
             (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
             Ok::<_, CampaignError>(made.scored)
         },
@@ -182,9 +181,7 @@ pub(crate) fn plan_on(
         choice,
         served,
         improvability,
-        retries,
-        within,
-        in_flight,
+        plannable,
         promised,
         expected,
         expected_to_come: expected.map(|_| shares.enters(&come)),
@@ -241,10 +238,9 @@ fn most_urls(
     settings: &PlanSettings,
     plans: usize,
 ) -> Result<usize, CampaignError> {
-    let Plannable { within, in_flight, .. } =
-        open.plannable(within.to_vec(), &settings.scope, plans)?;
+    let plannable = open.plannable(within.to_vec(), &settings.scope, plans)?;
     let again = !settings.selection.revisit.is_none();
-    Ok(room(&open.known, &within, again, settings, &in_flight))
+    Ok(room(&open.known, &plannable.within, again, settings, &plannable.in_flight))
 }
 
 /// What is stored of a plan.

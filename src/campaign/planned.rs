@@ -2,15 +2,14 @@
 
 use prospect_index::bm25::CollectionStatistics;
 use prospect_index::manifest::Epoch;
-use prospect_index::page::UrlId;
 use prospect_index::text_index::Refresh;
 use serde::Serialize;
 
+use super::plannable::Plannable;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::evaluate::statistics::spearman;
 use crate::planner::choose::Choice;
 use crate::planner::cycle::OpenPlan;
-use crate::planner::retries::Retries;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::need::{Improvability, ImprovabilityFit, QueryOutcome};
 use crate::sketch::served::ServedLists;
@@ -31,12 +30,8 @@ pub struct Plan {
     /// How much queries' lists can be improved, and what that is fitted on; none before anything is learned, and where nobody
     /// is told.
     pub(crate) improvability: Option<LearnedImprovability>,
-    /// What was left out, since its fetch failed not long ago.
-    pub(crate) retries: Retries,
-    /// By URL id: what could be picked; empty for all that is not fetched.
-    pub(crate) within: Vec<bool>,
-    /// What was left to the open plans that it is made beside.
-    pub(crate) in_flight: Vec<UrlId>,
+    /// What could be picked, beside the open plans that it is made beside.
+    pub(crate) plannable: Plannable,
     /// What it promises.
     pub(crate) promised: OpenPlan,
     /// Impact that its picks are expected to have, if all are fetched; none before anything was.

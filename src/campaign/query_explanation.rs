@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::planned::{LearnedImprovability, Plan};
 use crate::estimate::url_estimate::PairEstimate;
 use crate::planner::cycle::PlannedPick;
+use crate::planner::within::may;
 use crate::sketch::need::{Improvability, Needy, by_need};
 use crate::workload::{Query, Workload};
 
@@ -76,6 +77,8 @@ pub(crate) struct Candidate {
     pub(crate) chance: f64,
     /// Position in the batch, from 1, if it is picked.
     pub(crate) planned_rank: Option<usize>,
+    /// Whether it may be planned now: it is in scope, and does not wait.
+    pub(crate) plannable: bool,
 }
 
 impl QueryExplanation {
@@ -152,6 +155,7 @@ impl Lists<'_> {
             interval: self.plan.scored.score(&pair).1,
             chance: pair.chance,
             planned_rank: self.rank(url),
+            plannable: may(&self.plan.plannable.within, url),
         });
         SketchEntry { url: self.known.urls.spelling(url).to_owned(), score, candidate }
     }

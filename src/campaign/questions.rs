@@ -68,6 +68,8 @@ pub struct Questions {
     pub(crate) shared: Scenario,
     /// URLs that may be planned, which shares in percent are of.
     plannable: usize,
+    /// Whether the budget is as many URLs as there is time for.
+    fills_time: bool,
     /// The plan without a scenario.
     pub base: Answer,
     /// Its figures.
@@ -100,10 +102,13 @@ impl Questions {
         let whatif_base = WhatIfBase::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
         let plannable = open.frontier_within(&whatif_base.within);
+        let planned = &whatif_base.base.settings;
+        let fills_time = whatif_base.room(&open, planned) == Some(planned.selection.budget);
         let own = shared.clone().with_budget_of(plannable).map_err(CampaignError::Answer)?;
+        let own = if fills_time { in_time(own, &open, &whatif_base)? } else { own };
         let base = answer(&open, &whatif_base, &hosts, &own)?.answer;
         let base_figures = figures(&base, &open.known.urls, &hosts);
-        Ok(Self { open, whatif_base, hosts, shared, plannable, base, base_figures })
+        Ok(Self { open, whatif_base, hosts, shared, plannable, fills_time, base, base_figures })
     }
 
     /// The same questions to a newer state of the store, in which no plan is open.
@@ -128,6 +133,11 @@ impl Questions {
             .on(&self.shared)
             .with_budget_of(self.plannable)
             .map_err(CampaignError::Answer)?;
+        let scenario = if self.fills_time {
+            in_time(scenario, &self.open, &self.whatif_base)?
+        } else {
+            scenario
+        };
         answer(&self.open, &self.whatif_base, &self.hosts, &scenario)
     }
 
@@ -259,6 +269,19 @@ impl Questions {
             base: self.base_figures.clone(),
             scenarios: found,
         })
+    }
+}
+
+/// A scenario on a plan whose budget is what there is time for: so it is under the scenario, unless that has one.
+fn in_time(
+    scenario: Scenario,
+    open: &OpenStore,
+    whatif_base: &WhatIfBase,
+) -> Result<Scenario, CampaignError> {
+    let settings = scenario.settings(&whatif_base.base.settings).map_err(CampaignError::Answer)?;
+    match whatif_base.room(open, &settings) {
+        Some(urls) => scenario.with_budget(urls).map_err(CampaignError::Answer),
+        None => Ok(scenario),
     }
 }
 

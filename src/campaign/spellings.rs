@@ -7,10 +7,11 @@ use prospect_index::page_store::Known;
 use prospect_index::store::Store;
 use prospect_index::visits;
 
+use super::left_out::LeftOut;
+use super::open_plans::OpenBatch;
 use super::{CampaignError, stored_scope};
 use crate::planner::dust::{Answered, Support, Supported, propose};
-use crate::planner::retries::Retries;
-use crate::planner::spellings::{SpellingRule, Spellings, UnderWay};
+use crate::planner::spellings::SpellingRule;
 
 /// The rules of a store, with what its pages say of them, then those that its pages propose.
 ///
@@ -38,13 +39,26 @@ pub(crate) fn rules(
     Ok(propose(&answered, stored_scope(store.manifest())?.same_page(), support))
 }
 
-/// How many URLs of the frontier would not be planned by some rules, since another spelling stands for them.
-pub(crate) fn held_back(known: &Known, rules: &[SpellingRule]) -> usize {
-    let retries = Retries::default();
-    let under_way = UnderWay::new(&[], &retries);
-    let may = Spellings::new(rules).hold_back(known, Vec::new(), &under_way);
-    let held = (0..).map(UrlId).zip(&may).filter(|(_, may)| !**may);
-    held.filter(|(url, _)| known.pages.in_frontier(*url)).count()
+/// How many URLs of the frontier the next plan would not have by each of these lists of rules, since another spelling stands
+/// for them.
+///
+/// # Errors
+/// A segment is damaged, or another version wrote the scope.
+pub(crate) fn held_back(
+    store: &Store,
+    known: &Known,
+    rules: [&[SpellingRule]; 2],
+) -> Result<[usize; 2], CampaignError> {
+    let manifest = store.manifest();
+    let in_flight: Vec<UrlId> =
+        OpenBatch::all(store, known)?.iter().flat_map(OpenBatch::in_flight).collect();
+    let (scope, mut held) = (stored_scope(manifest)?, [0; 2]);
+    for (held, rules) in held.iter_mut().zip(rules) {
+        let scope = scope.clone().with_same_page(rules.to_vec());
+        let left_out = LeftOut::of_next_plan(known, manifest, &scope, &in_flight)?;
+        *held = left_out.other_spelling;
+    }
+    Ok(held)
 }
 
 /// Gives a store other rules.

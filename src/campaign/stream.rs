@@ -16,6 +16,7 @@ use prospect_index::store::Store;
 
 use super::close::{self, Which};
 use super::kept_planner::KeptPlanner;
+use super::left_out::LeftOut;
 use super::open_plans::OpenBatch;
 use super::plan::{self, Beside, GoingOn, PlanRecord, plan_on};
 use super::sufficiency::StoreSufficiency;
@@ -51,6 +52,8 @@ pub(crate) struct Planning {
 pub(crate) struct Asked {
     /// The URL, in the spelling first seen.
     pub(crate) url: String,
+    /// Its canonical form, whose host names its queue.
+    pub(crate) canonical: String,
     /// Its place in its plan, from 1.
     pub(crate) rank: usize,
     /// What its plan is ordered by.
@@ -75,7 +78,7 @@ pub(crate) struct Planned {
     pub(crate) asked: Vec<Asked>,
     /// Whether all of it waits after failed fetches, and is asked for before its time, since nothing else is left.
     pub(crate) is_early: bool,
-    /// What waits.
+    /// What waits, where nothing is asked for.
     pub(crate) waits: WaitCounts,
 }
 
@@ -139,6 +142,7 @@ impl Stream {
         let asked = batches.iter().flat_map(|batch| {
             batch.in_flight_ranked().map(|(rank, pick)| Asked {
                 url: known.urls.spelling(pick.url).to_owned(),
+                canonical: known.urls.url(pick.url).to_owned(),
                 rank,
                 estimate: pick.estimate,
                 plan: batch.plan.id.clone(),
@@ -224,7 +228,7 @@ impl Stream {
         let within = within.as_ref().map_or_else(Vec::new, |list| list.within(&self.open.known));
         let mut settings = settings.clone();
         settings.selection.budget = most;
-        // Which URLs a plan was held to is told by its pool, for which the ranking has to be whole.
+        // Which URLs a plan was held to is told by its pool, if it draws, for which the ranking has to be whole.
         let keeps_pools = settings.within.is_some();
         let going_on = Some(GoingOn { kept: &mut self.kept, whole_ranking: keeps_pools });
         let plan = match plan_on(&self.open, workload, &within, &settings, Beside::All, going_on) {
@@ -233,35 +237,39 @@ impl Stream {
             made => made?,
         };
         let known = &self.open.known;
-        let retries = Retries::new(known, self.open.store.manifest());
-        let (waits, picks) = (retries.counts(known), &plan.choice.batch.picks);
-        let waiting = |pick: &Pick| retries.wait(known, pick.estimate.url).is_some();
-        let is_early = !picks.is_empty() && picks.iter().all(waiting);
-        if is_early && !may_be_early {
+        let picks = &plan.choice.batch.picks;
+        let is_early = plan.plannable.retries.has_gone_on() && {
+            let retries = Retries::new(known, self.open.store.manifest());
+            let waits = |pick: &Pick| retries.wait(known, pick.estimate.url).is_some();
+            !picks.is_empty() && picks.iter().all(waits)
+        };
+        // A batch of nothing is no plan, for nobody will report of it.
+        if picks.is_empty() || (is_early && !may_be_early) {
+            let retries = Retries::new(known, self.open.store.manifest());
+            let others = (&plan.plannable.in_flight[..], &retries);
+            let waits = LeftOut::new(known, &settings.scope, &within, others)?.waits;
             return Ok(Planned { waits, ..Planned::default() });
         }
-        // A batch of nothing is no plan, for nobody will report of it.
-        if !plan.choice.batch.picks.is_empty() {
-            let sufficiency = self.assessed(workload, settings.bm25)?;
-            let record = PlanRecord {
-                sufficiency: sufficiency.as_ref(),
-                // A round draws too few to value another batch by.
-                keeps_pools,
-                streamed: true,
-                ..plan.record()
-            };
-            plan::commit(&mut self.open, &record, &settings, Some(*in_flight_for))?;
-            self.kept.made(&plan);
-        }
+        let sufficiency = self.assessed(workload, settings.bm25)?;
+        let record = PlanRecord {
+            sufficiency: sufficiency.as_ref(),
+            // A round draws too few to value another batch by.
+            keeps_pools,
+            streamed: true,
+            ..plan.record()
+        };
+        plan::commit(&mut self.open, &record, &settings, Some(*in_flight_for))?;
+        self.kept.made(&plan);
         let known = &self.open.known;
         let picks = plan.choice.batch.picks.iter().zip(1..);
         let asked = picks.map(|(pick, rank)| Asked {
             url: known.urls.spelling(pick.estimate.url).to_owned(),
+            canonical: known.urls.url(pick.estimate.url).to_owned(),
             rank,
             estimate: pick.estimate.estimate,
             plan: plan.id.clone(),
         });
-        Ok(Planned { asked: asked.collect(), is_early, waits })
+        Ok(Planned { asked: asked.collect(), is_early, ..Planned::default() })
     }
 
     /// How well the pages answer the queries, where the crawl has grown by [`ASSESSED_AT`] since that was last asked: a

@@ -229,14 +229,8 @@ impl StoreSufficiency {
 
     /// The workload as a whole.
     pub(crate) fn whole(&self, theta: f64) -> WorkloadSufficiency {
-        self.of(theta, |_| true)
-    }
-
-    /// The queries of some places as a whole.
-    pub(crate) fn of(&self, theta: f64, takes: impl Fn(usize) -> bool) -> WorkloadSufficiency {
-        let all = self.queries().iter().zip(&self.parts).enumerate();
-        let some = all.filter(|(at, _)| takes(*at));
-        WorkloadSufficiency::of(some.map(|(_, (query, parts))| (query.frequency, parts)), theta)
+        let parts = self.queries().iter().zip(&self.parts);
+        WorkloadSufficiency::of(parts.map(|(query, parts)| (query.frequency, parts)), theta)
     }
 
     /// By query: pages that the frontier of a batch may still bring into its list, which has `k` places: the chances of

@@ -17,16 +17,18 @@ use crate::campaign::identity::plan_id;
 use crate::campaign::pair_cache::Made;
 use crate::campaign::plan::{self, PlanRecord};
 use crate::campaign::plan_course;
+use crate::campaign::plannable::Plannable;
 use crate::campaign::planned::Refreshed;
 use crate::campaign::reading::{Prepared, Reading};
 use crate::campaign::records;
-use crate::campaign::{CampaignError, OpenStore, Plannable, history, pair_cache, sufficiency};
+use crate::campaign::{CampaignError, OpenStore, history, pair_cache, sufficiency};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::planner::cycle::{OpenPlan, Past};
 use crate::planner::expected_impact::mean_frequency;
 use crate::planner::options::{Invalidates, invalidated};
 use crate::planner::retries::Retries;
+use crate::planner::room::room;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
@@ -92,6 +94,13 @@ impl WhatIfBase {
             settings,
         };
         Ok(Self { base, plan_id, refreshed, epoch, cache, past, within, retries })
+    }
+
+    /// URLs that there is time for under settings, at least one; none where there is any.
+    pub(super) fn room(&self, open: &OpenStore, settings: &PlanSettings) -> Option<usize> {
+        settings.selection.caps.time.seconds?;
+        let again = !settings.selection.revisit.is_none();
+        Some(room(&open.known, &self.within, again, settings, &self.base.in_flight).max(1))
     }
 
     /// Pairs and lists of the queries that the base does not know.

@@ -118,6 +118,13 @@ impl BoundOptions {
     }
 }
 
+/// Tells where the open plan was held to a list of which nothing is stored, since it drew nothing at random.
+pub(super) fn say_lost_list(settings: &PlanSettings, within: &[bool], global: &Global) {
+    if settings.within.is_some() && within.is_empty() {
+        say(global, "the open plan was held to a list of URLs that is not stored: all URLs count");
+    }
+}
+
 /// A scope that cannot be used, and the way out.
 fn refused(error: ScopeError) -> Failure {
     let hint = match error {

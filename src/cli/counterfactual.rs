@@ -76,13 +76,18 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     say(
         global,
         &format!(
-            "plan {}: {} URLs picked from {}; impact that other batches would have had, 95 % \
+            "plan {}: {} new URLs picked from {}; impact that other batches would have had, 95 % \
              intervals",
             plan.id,
             plan.picks(),
             plan.urls.len()
         ),
     );
+    if found.iter().any(|(_, found)| found.unsupported > 0) {
+        let told = "unsupported URLs could not be drawn: inverse propensity counts nothing for them, doubly robust what was \
+                    expected, and no interval says how far that is off";
+        say(global, told);
+    }
     stdout().write_all(out.as_bytes())?;
     Ok(())
 }
@@ -91,17 +96,18 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 fn logged_plan(args: &Args, store: &Store) -> Result<LoggedPlan, Failure> {
     let plans = records::pooled_plans(store)?;
     let last = plans.last().ok_or_else(|| none_closed(args))?;
-    let wanted = match &args.plan {
-        None => &plans[..],
-        Some(given) if plans.contains(given) => std::slice::from_ref(given),
-        Some(given) => {
-            let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
-            return Err(Failure::input(error, format!("there are {}", plans.join(", "))));
+    if let Some(given) = args.plan.as_ref().filter(|given| !plans.contains(given)) {
+        let mut reported = Vec::new();
+        for id in &plans {
+            reported.extend(logged::plan(store, id)?.is_reported().then_some(id.as_str()));
         }
-    };
+        let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
+        return Err(Failure::input(error, format!("there are {}", reported.join(", "))));
+    }
+    let wanted = args.plan.as_ref().map_or(&plans[..], std::slice::from_ref);
     for id in wanted.iter().rev() {
         let plan = logged::plan(store, id)?;
-        if plan.logged.iter().any(|url| url.outcome.is_some()) {
+        if plan.is_reported() {
             return Ok(plan);
         }
     }

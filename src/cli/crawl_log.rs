@@ -39,14 +39,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         take(&mut session, named, skipped)
     });
     if let Err(failure) = read {
-        drop(session);
-        // Opening a store removes what was given up.
-        let _ = open_store(&args.store, "prospect crawl-log");
-        return Err(failure);
+        return Err(given_up(session, args, failure));
     }
     if let Some(first) = skipped.only(NO_STATUS).filter(|_| session.counts().records == 0) {
         let error = anyhow::anyhow!("none of the URLs has a status; the first is at {first}");
-        return Err(Failure::input(error, hints::ABOUT_SEEDS));
+        return Err(given_up(session, args, Failure::input(error, hints::ABOUT_SEEDS)));
     }
     let (store, counts, committed) = session.commit(&files.fingerprint())?;
     let finish = Finish {
@@ -60,6 +57,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         misnamed: MisnamedKeys::default(),
     };
     ingest::finish(&finish, global, store)
+}
+
+/// Leaves the store as it was.
+fn given_up(session: IngestSession, args: &Args, failure: Failure) -> Failure {
+    drop(session);
+    // Opening a store removes what was given up.
+    let _ = open_store(&args.store, "prospect crawl-log");
+    failure
 }
 
 /// Takes what the store does not know yet.

@@ -7,11 +7,10 @@ use prospect_index::page::UrlId;
 use prospect_index::seeds::{Seed, for_each_seed};
 use prospect_index::url;
 
-use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
-use super::open;
 use super::output::{self, Failure, shown};
 use super::plain::stdout;
+use super::{Global, bounds, open};
 use crate::campaign::explanation::{
     Explained, Explanation, Factor, LinkFrom, MadeOf, NamedBy, RevisitCandidate,
 };
@@ -26,7 +25,7 @@ use crate::plan::explore::Pool;
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
 use crate::planner::settings::PlanSettings;
 use crate::planner::spellings::UnderWay;
-use crate::report::number::times;
+use crate::report::number::{times, with_noun};
 use crate::sketch::need::{ImprovabilityFit, Needy};
 use crate::workload::{Query, Workload};
 
@@ -86,12 +85,13 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
     let asked = args.query.as_deref().unwrap_or_default();
     let embedder = args.embedding.load(&args.library, global)?;
     let mut open = open::to_ask(&args.store, "prospect explain", global)?;
-    let (mut settings, workload, _) = open_plan(&open)?;
+    let (mut settings, workload, within) = open_plan(&open)?;
+    bounds::say_lost_list(&settings, &within, global);
     let planned = open.asked(&workload);
     embed_for(&mut open, embedder, &settings, &planned, global)?;
     // Whom the plan left out has a sketch, too, and improvability is learned.
     let wanted = settings.needy.replace(Needy::Share(1.0));
-    let plan = plan::plan(&open, &workload, &[], &settings, Beside::Older)?;
+    let plan = plan::plan(&open, &workload, &within, &settings, Beside::Older)?;
     let queries = &plan.workload.queries;
     let by_id = queries.iter().position(|query| query.qid == asked);
     let by_text = || queries.iter().position(|query| query.text == asked);
@@ -146,16 +146,21 @@ fn query_text(explanation: &QueryExplanation) -> String {
         "  neediness {} = frequency * improvability: rank {need_rank} of {queries}, {planned}\n",
         number(*neediness)
     );
-    text += &format!(
-        "  sketch, the {k} best of crawled pages and candidates, which count as the mean of their kind:\n"
-    );
+    if !explanation.sketch.is_empty() {
+        text += &format!(
+            "  sketch, the {k} best of crawled pages and candidates, which count as the mean of their kind:\n"
+        );
+    }
     for entry in &explanation.sketch {
         text += &entry_text(entry);
     }
-    text += &format!(
-        "  {} candidates in the frontier; most likely to be in the list for good:\n",
-        explanation.candidates
-    );
+    text += &match explanation.candidates {
+        0 => "  no candidate in the frontier\n".to_owned(),
+        count => format!(
+            "  {} in the frontier; most likely to be in the list for good:\n",
+            with_noun(count, "candidate")
+        ),
+    };
     for entry in &explanation.best_candidates {
         text += &entry_text(entry);
     }
@@ -166,11 +171,14 @@ fn query_text(explanation: &QueryExplanation) -> String {
 fn entry_text(entry: &SketchEntry) -> String {
     let what = match &entry.candidate {
         None => "crawled".to_owned(),
-        Some(Candidate { interval, chance, planned_rank }) => {
+        Some(Candidate { interval, chance, planned_rank, plannable }) => {
             let interval =
                 interval.map_or(String::new(), |(low, high)| format!("{low:.2} to {high:.2}, "));
-            let planned =
-                planned_rank.map_or(String::new(), |rank| format!(", number {rank} of the plan"));
+            let planned = match planned_rank {
+                Some(rank) => format!(", number {rank} of the plan"),
+                None if *plannable => String::new(),
+                None => ", not planned now".to_owned(),
+            };
             format!("{interval}{:.1}%{planned}", 100.0 * chance)
         }
     };
@@ -189,8 +197,13 @@ fn explanation(
     let reasons = Reasons::of_plan(&open.known, &plan, settings)
         .with_link_context(open.link_context()?)
         .with_vectors(vectors.as_ref());
-    let explained =
-        Explained { reasons, choice: &plan.choice, settings, factors: &[], retries: &plan.retries };
+    let explained = Explained {
+        reasons,
+        choice: &plan.choice,
+        settings,
+        factors: &[],
+        retries: &plan.plannable.retries,
+    };
     let batches = OpenBatch::all(&open.store, &open.known)?;
     let place = |batch: &OpenBatch| batch.picks.iter().position(|pick| pick.url == id);
     // The newest plan that lists it; if none does, the newest.
@@ -200,7 +213,7 @@ fn explanation(
     let planned_rank = batch.and_then(place).map(|at| at + 1);
     let in_flight = listing.is_some_and(|batch| batch.in_flight().any(|url| url == id));
     let named_by = named_by(open, id)?;
-    let under_way = UnderWay::new(&plan.in_flight, &plan.retries);
+    let under_way = UnderWay::new(&plan.plannable.in_flight, &plan.plannable.retries);
     let other = settings.scope.stand_in(&open.known, id, &under_way)?.filter(|_| !in_flight);
     let same_page_as = other.map(|other| open.known.urls.url(other).to_owned());
     let explained = explained.explain(id);

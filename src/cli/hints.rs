@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 
 use prospect_index::error::StoreError;
 
-use super::empty_plan::Reason;
 use crate::campaign::CampaignError;
+use crate::campaign::left_out::Reason;
 use crate::documents::{DocumentError, Side};
 use crate::estimate::EstimateError;
 use crate::evaluate::EvaluateError;

@@ -10,7 +10,6 @@ mod crawl_log;
 mod defaults;
 mod demo;
 mod doc_urls;
-mod empty_plan;
 mod evaluate;
 mod evaluation_set;
 mod explain;

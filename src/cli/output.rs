@@ -33,6 +33,11 @@ impl Failure {
         Self { error: error.into(), hint: Some(hint.into()), code: USERS }
     }
 
+    /// The same, told with where it is.
+    pub(crate) fn at(self, place: impl std::fmt::Display + Send + Sync + 'static) -> Self {
+        Self { error: self.error.context(place), ..self }
+    }
+
     /// Only we can mend it.
     pub(crate) fn ours(error: impl Into<anyhow::Error>) -> Self {
         Self { error: error.into(), hint: None, code: OURS }

@@ -12,14 +12,13 @@ use prospect_index::manifest::InFlightFor;
 
 use super::bounds::{self, BoundOptions};
 use super::budget;
-use super::empty_plan::LeftOut;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
 use super::plain::stdout;
 use super::{Global, hints};
-use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Released, Which};
+use crate::campaign::left_out::LeftOut;
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside};
 use crate::campaign::plan_course::{made_at, open_plan};
@@ -27,6 +26,7 @@ use crate::campaign::planned::Plan;
 use crate::campaign::proposal::Proposal;
 use crate::campaign::reasons::Reasons;
 use crate::campaign::sufficiency::signals;
+use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::url_parts::SiteLevel;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::Batch;
@@ -159,16 +159,20 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let signals = signals(&open, &plan.as_next(), sufficiency, (THETA, &settings))?;
     let is_again = open_plan(open.store.manifest(), &plan.id).is_some();
     let is_empty = !proposal.commit(&mut open, &settings, args.in_flight_for)?;
-    let left_out = LeftOut::of(&open, plan, &settings, &within)?;
+    let (in_flight, retries) = (&plan.plannable.in_flight, &plan.plannable.retries);
+    let left_out = LeftOut::new(&open.known, &settings.scope, &within, (in_flight, retries))
+        .map_err(CampaignError::from)?;
     let reasons = Reasons::of_plan(&open.known, plan, &settings);
     let picks = &plan.choice.batch.picks;
-    let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, &plan.in_flight);
+    let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, in_flight);
     say_plan(global, &open, plan, &settings, &workload, &left_out);
     let left_out = is_empty.then_some(left_out);
     let (whole, verdict) = (sufficiency.whole(THETA), signals.verdict(&StopReason::DEFAULT));
-    say(global, &format!("{}: {}", whole_line(&whole, THETA), verdict_line(&signals, &verdict)));
+    let of_list = if settings.within.is_some() { " (of the list alone)" } else { "" };
+    let line = format!("{}: {}", whole_line(&whole, THETA), verdict_line(&signals, &verdict));
+    say(global, &format!("{line}{of_list}"));
     say_open(global, &open, &plan.id)?;
-    say(global, &makespan_line(&makespan, &settings, (planned.len(), plan.in_flight.len())));
+    say(global, &makespan_line(&makespan, &settings, (planned.len(), in_flight.len())));
     let json = global.json.then(|| {
         let mut json = as_json(plan, &settings, &planned, &makespan, &closed);
         json["sufficiency"] = sufficiency_json(&whole, &signals, &verdict);
@@ -346,7 +350,7 @@ fn makespan_line(
         in_flight => format!(", what is in flight first ({})", counted(in_flight as u64, "URL")),
     };
     let line = format!(
-        "a crawler that waits {delay} s between two requests to {what} is through after {seconds} s with {queues}{before}"
+        "a crawler that waits {delay} s between two requests to {what} is through with them after {seconds} s, on {queues}{before}"
     );
     let own = time.delay_of(queue, &settings.queues);
     let own = if own == delay { String::new() } else { format!(", which has {own} s,") };
@@ -355,7 +359,8 @@ fn makespan_line(
             "{line}: {queue}{own} has {urls} of the {planned} URLs; --seconds {} halves it",
             seconds / 2.0
         ),
-        _ => line,
+        _ if own.is_empty() => line,
+        _ => format!("{line}; {queue}{own} is the last"),
     }
 }
 
@@ -516,13 +521,8 @@ fn say_plan(
             with_noun(plan.statistics.documents, "page"),
         ),
     );
-    let waits = plan.retries.counts(&open.known);
-    let mut told: Vec<String> = left_out.held_back().collect();
-    if !waits.is_empty() {
-        told.push(waits.to_string());
-    }
-    if !told.is_empty() {
-        say(global, &format!("URLs that are left out: {}", told.join(", ")));
+    if let Some(told) = left_out.held_back() {
+        say(global, &format!("URLs that are left out: {told}"));
     }
     say(global, &blend_line(&plan.choice, open));
     let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());
@@ -608,7 +608,7 @@ fn as_json(
         "candidate_pairs": plan.scored.pair_count(),
         "frontier": plan.choice.batch.ranking.len(),
         "held_back": plan.choice.batch.held_back.len(),
-        "in_flight": plan.in_flight.len(),
+        "in_flight": plan.plannable.in_flight.len(),
         "drawn": plan.choice.batch.drawn(),
         "revisits": plan.choice.batch.revisits(),
         "makespan": makespan,

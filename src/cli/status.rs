@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use prospect_index::fetch_outcome::{FailureKind, FetchOutcome};
-use prospect_index::manifest::Manifest;
-use prospect_index::page_store::{Fetch, Known};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Fetch;
 use prospect_index::store::Store;
 use prospect_index::words::WordOptions;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 use super::Global;
 use super::output::{self, Failure};
 use super::plain::stdout;
+use crate::campaign::CampaignError;
 use crate::campaign::history::{self, ClosedCycle};
+use crate::campaign::left_out::LeftOut;
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan_course;
 use crate::campaign::sufficiency::PastSufficiency;
 use crate::planner::outcome::OpenCounts;
-use crate::planner::retries::{Retries, WaitCounts};
+use crate::planner::retries::WaitCounts;
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::number::with_noun;
@@ -50,8 +52,15 @@ struct Status {
     moved: usize,
     /// URLs that were never fetched, or whose failures may pass.
     frontier: usize,
-    /// Those of them that wait after failed fetches.
+    /// Those of them that the next plan may take, and those that it may not: what is in flight, out of the scope,
+    /// another spelling of something, or waits after failed fetches.
+    plannable: usize,
+    in_flight: usize,
+    out_of_scope: usize,
+    other_spelling: usize,
     waits: WaitCounts,
+    #[serde(skip)]
+    left_out: LeftOut,
     cycles_closed: u32,
     /// In the order of their making.
     open_plans: Vec<OpenPlan>,
@@ -84,6 +93,12 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 impl Status {
     fn of(store: &Store) -> Result<Self, Failure> {
         let (manifest, known) = (store.manifest(), store.known()?);
+        let batches = OpenBatch::all(store, &known)?;
+        // What another version wrote is told as it is, and nothing is counted by it.
+        let scope = Scope::deserialize(&manifest.scope).unwrap_or_default();
+        let in_flight: Vec<UrlId> = batches.iter().flat_map(OpenBatch::in_flight).collect();
+        let left_out = LeftOut::of_next_plan(&known, manifest, &scope, &in_flight)
+            .map_err(CampaignError::from)?;
         let mut status = Self {
             schema: "prospect.status/3",
             urls: known.urls.len(),
@@ -92,7 +107,12 @@ impl Status {
             denied: 0,
             moved: 0,
             frontier: 0,
-            waits: waits(&known, manifest),
+            plannable: left_out.plannable,
+            in_flight: left_out.in_flight,
+            out_of_scope: left_out.out_of_scope,
+            other_spelling: left_out.other_spelling,
+            waits: left_out.waits,
+            left_out,
             cycles_closed: manifest.closed_cycles,
             open_plans: Vec::new(),
             scope: manifest.scope.clone(),
@@ -111,7 +131,7 @@ impl Status {
                 Fetch::Page { .. } | Fetch::Never => {}
             }
         }
-        for batch in OpenBatch::all(store, &known)? {
+        for batch in batches {
             let counts = batch.counts();
             status.open_plans.push(OpenPlan { plan_id: batch.plan.id, counts });
         }
@@ -127,8 +147,8 @@ impl Status {
             with_noun(pages, "page"),
             with_noun(cycles_closed, "closed cycle"),
         )?;
-        if !self.waits.is_empty() {
-            writeln!(out, "URLs that are not planned now: {}", self.waits)?;
+        if let Some(told) = self.left_out.held_back() {
+            writeln!(out, "URLs that are not planned now: {told}")?;
         }
         if !self.scope.is_null() {
             // What another version wrote is told as it is.
@@ -188,11 +208,13 @@ impl Status {
             out,
             "(of the picks that gave a page: expected, in brackets what holds 95 %, -> realised)"
         )?;
-        let enters = self.cycles.iter().filter_map(|cycle| both(&cycle.enters));
+        // Cycles of which no page came say nothing.
+        let cycles = || self.cycles.iter().filter(|cycle| cycle.counts.fetched > 0);
+        let enters = cycles().filter_map(|cycle| both(&cycle.enters));
         print_sums(out, "at the close", &enters.collect::<Vec<_>>())?;
-        let stays = self.cycles.iter().filter_map(|cycle| both(&cycle.stays));
+        let stays = cycles().filter_map(|cycle| both(&cycle.stays));
         print_sums(out, "after a quarter more", &stays.collect::<Vec<_>>())?;
-        let led_to = self.cycles.iter().filter_map(|cycle| cycle.led_to);
+        let led_to = cycles().filter_map(|cycle| cycle.led_to);
         let led_to: Vec<_> =
             led_to.map(|LedTo { predicted, realised }| (predicted, realised)).collect();
         print_sums(out, "what their pages led to by then, above the mean page", &led_to)?;
@@ -206,13 +228,6 @@ impl Status {
         }
         Ok(())
     }
-}
-
-/// Who waits when the next plan is made.
-fn waits(known: &Known, manifest: &Manifest) -> WaitCounts {
-    let mut retries = Retries::new(known, manifest);
-    retries.hold_back(known, Vec::new(), manifest.plans.is_empty());
-    retries.counts(known)
 }
 
 /// What was expected and what came, in a cell.

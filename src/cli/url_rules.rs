@@ -74,7 +74,7 @@ fn told(store: &Store, support: Support) -> Result<(Vec<Supported>, [usize; 2]),
     let found = spellings::rules(store, &known, support)?;
     let rules: Vec<SpellingRule> = found.iter().map(|one| one.rule.clone()).collect();
     let accepted = found.iter().filter(|one| one.accepted).count();
-    let held = [held_back(&known, &rules[..accepted]), held_back(&known, &rules)];
+    let held = held_back(store, &known, [&rules[..accepted], &rules])?;
     Ok((found, held))
 }
 

@@ -60,7 +60,7 @@ pub(crate) struct WaitCounts {
     pub(crate) waiting: usize,
     /// URLs that failed too often.
     pub(crate) given_up: usize,
-    /// Hosts that failed as a whole.
+    /// Hosts that failed as a whole and have URLs that would be planned otherwise.
     pub(crate) hosts: usize,
     /// Their URLs.
     pub(crate) of_hosts: usize,
@@ -76,16 +76,24 @@ impl fmt::Display for WaitCounts {
             told.push(format!("{waiting} that failed and wait"));
         }
         if *of_hosts > 0 {
-            told.push(format!("{of_hosts} on {hosts} hosts that failed as a whole"));
+            told.push(format!(
+                "{of_hosts} on {hosts} host{} that failed as a whole",
+                plural(*hosts)
+            ));
         }
         if *given_up > 0 {
             told.push(format!("{given_up} that are given up"));
         }
         if *pages > 0 {
-            told.push(format!("{pages} fetched pages that did not come again"));
+            told.push(format!("{pages} fetched page{} that did not come again", plural(*pages)));
         }
         f.write_str(&told.join(", "))
     }
+}
+
+/// What a noun ends in after so many.
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 impl WaitCounts {
@@ -100,6 +108,8 @@ impl WaitCounts {
 pub(crate) struct Retries {
     /// The cycle that is planned next.
     now: u32,
+    /// Whether that is later than it would be, since nothing is left but what waits.
+    has_gone_on: bool,
     /// By host: outages in a row, and the cycle in which it comes back.
     hosts: HashMap<u32, (u32, u32)>,
     /// By URL: failures that were its own, and the cycle in which it comes back.
@@ -205,7 +215,13 @@ impl Retries {
                 None => {}
             }
         }
+        self.has_gone_on = first.is_some();
         self.now = first.unwrap_or(self.now);
+    }
+
+    /// Whether what comes back first may be planned before its time, since nothing else is left.
+    pub(crate) fn has_gone_on(&self) -> bool {
+        self.has_gone_on
     }
 
     /// The cycle in which a URL of the frontier may be planned; none if it is given up.
@@ -271,22 +287,29 @@ impl Retries {
         within
     }
 
-    /// Who waits.
-    pub(crate) fn counts(&self, known: &Known) -> WaitCounts {
-        let mut counts = WaitCounts::default();
-        for url in known.urls.ids() {
+    /// Who waits of these URLs.
+    pub(crate) fn counts(
+        &self,
+        known: &Known,
+        urls: impl IntoIterator<Item = UrlId>,
+    ) -> WaitCounts {
+        let (mut counts, mut hosts) = (WaitCounts::default(), HashSet::new());
+        for url in urls {
             let is_page = known.pages.page_seq(url).is_some();
             let count = match self.wait(known, url) {
                 Some(Wait::Refused) => &mut counts.pages,
                 Some(Wait::Failed { .. }) if is_page => &mut counts.pages,
                 Some(Wait::Failed { .. }) => &mut counts.waiting,
                 Some(Wait::GivenUp) => &mut counts.given_up,
-                Some(Wait::Host { .. }) if !is_page => &mut counts.of_hosts,
+                Some(Wait::Host { .. }) if !is_page => {
+                    hosts.insert(known.urls.host(url));
+                    &mut counts.of_hosts
+                }
                 Some(Wait::Host { .. }) | None => continue,
             };
             *count += 1;
         }
-        counts.hosts = self.hosts.values().filter(|(_, until)| *until > self.now).count();
+        counts.hosts = hosts.len();
         counts
     }
 }
@@ -306,13 +329,17 @@ pub(crate) struct CycleClock<'a> {
 impl<'a> CycleClock<'a> {
     /// Of a store or a simulated crawl.
     pub(crate) fn new(manifest: &'a Manifest) -> Self {
-        let starts: HashSet<u32> = manifest.ingests.iter().map(|one| one.first_seq).collect();
-        let (mut ticks, mut tick, mut began) = (Vec::with_capacity(manifest.cycles.len()), 0, 0);
+        let (starts, next_seq): (HashSet<u32>, u32) =
+            (manifest.ingests.iter().map(|one| one.first_seq).collect(), manifest.next_seq);
+        // A plan that nothing came of yet is of no cycle.
+        let had = manifest.cycles.partition_point(|cycle| cycle.first_seq < next_seq);
+        let cycles = &manifest.cycles[..had];
+        let (mut ticks, mut tick, mut began) = (Vec::with_capacity(cycles.len()), 0, 0);
         let mut was_planned = false;
-        for (at, cycle) in manifest.cycles.iter().enumerate() {
+        for (at, cycle) in cycles.iter().enumerate() {
             let first_seq = cycle.first_seq;
             let goes_on = at > 0 && {
-                let before = &manifest.cycles[at - 1];
+                let before = &cycles[at - 1];
                 match (&cycle.plan, &before.plan) {
                     (None, _) if was_planned => true,
                     (None, _) => !starts.contains(&first_seq),
@@ -330,9 +357,8 @@ impl<'a> CycleClock<'a> {
             }
             ticks.push(tick);
         }
-        let next_seq = manifest.next_seq;
-        let last = manifest.cycles.last().filter(|last| last.first_seq < next_seq);
-        let goes_on = last.is_some_and(|last| last.streamed) && next_seq - began < CYCLE_RECORDS;
+        let is_streamed = cycles.last().is_some_and(|last| last.streamed);
+        let goes_on = is_streamed && next_seq - began < CYCLE_RECORDS;
         let mut clock = Self { manifest, ticks, next: 0 };
         let last = manifest.next_seq.checked_sub(1).map(|last| clock.at(last));
         clock.next = last.map_or(0, |last| last + u32::from(!goes_on));
@@ -440,6 +466,12 @@ mod tests {
                 let waits = matches!(crawl.wait(A), Some(Wait::Failed { .. }));
                 let sits_out = if streamed { 5..19 } else { 5..6 };
                 assert_eq!(waits, sits_out.contains(&plan), "{plan}");
+                // The next plan is of the same cycle as long as nothing came of it.
+                let (first_seq, before) = (crawl.manifest.next_seq, crawl.wait(A));
+                let next = CycleEntry { first_seq, plan: Some("next".to_owned()), streamed };
+                crawl.manifest.cycles.push(next);
+                assert_eq!(crawl.wait(A), before, "{plan}");
+                crawl.manifest.cycles.pop();
             }
         }
     }
@@ -476,7 +508,7 @@ mod tests {
         crawl.cycle(&[(all[3], 200), (all[0], 500)]);
         assert_eq!(crawl.wait(all[0]), Some(Wait::Failed { tries: 1, cycles: 1 }));
         assert_eq!(crawl.wait(all[1]), None);
-        let counts = crawl.retries().counts(&crawl.known);
+        let counts = crawl.retries().counts(&crawl.known, crawl.known.urls.ids());
         assert_eq!(counts, WaitCounts { waiting: 1, ..WaitCounts::default() });
     }
 

@@ -117,7 +117,12 @@ fn below(given: Vec<String>) -> Vec<String> {
 
 /// Names of hosts and domains of a store; older ones have them as they were written, and what is no name is of no URL.
 fn as_stored(names: &[String]) -> HashSet<String> {
-    names.iter().map(|name| host_name(name).unwrap_or_else(|| name.clone())).collect()
+    let stored = |name: &String| host_name(name).unwrap_or_else(|| name.clone());
+    // As it stands in URLs.
+    let bracketed = |name: String| {
+        if name.contains(':') && !name.starts_with('[') { format!("[{name}]") } else { name }
+    };
+    names.iter().map(stored).map(bracketed).collect()
 }
 
 impl Scope {
@@ -342,6 +347,11 @@ mod tests {
         let domains = ScopeChange { domains: names, ..ScopeChange::default() };
         for change in [hosts, domains] {
             assert!(holds(&Scope::default().with(change).unwrap(), seen));
+        }
+        for address in ["::1", "[::1]"] {
+            let hosts = Some(vec![address.to_owned()]);
+            let change = ScopeChange { hosts, ..ScopeChange::default() };
+            assert!(holds(&Scope::default().with(change).unwrap(), "http://[::1]:8080/x"));
         }
     }
 

@@ -87,6 +87,9 @@ pub struct PlanFigures {
     /// Impact against the time that the batch may take, if it may take no longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<TimeCurve>,
+    /// Pages of the batch that are fetched again, if any are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) revisits: Option<RevisitFigures>,
     /// Price of each cap that is set.
     pub(crate) caps: Vec<CapPrice>,
     /// Hosts of the batch, by expected impact.
@@ -95,6 +98,17 @@ pub struct PlanFigures {
     pub(crate) queries: Vec<QueryFigures>,
     /// Queries that nothing in the frontier can help.
     pub(crate) uncovered: Uncovered,
+}
+
+/// Pages that are fetched again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RevisitFigures {
+    /// Pages.
+    pub(crate) urls: usize,
+    /// Those of them that are expected to have changed.
+    pub(crate) changed: f64,
+    /// Impact that these have in the lists; it is not part of what enters.
+    pub(crate) impact: f64,
 }
 
 /// Expected impact against budget.

@@ -46,7 +46,16 @@ pub(crate) fn why_line(signals: &Signals, verdict: &Verdict) -> String {
     if verdict.signs.is_empty() {
         return why;
     }
-    format!("{why} (signs that stop nothing by themselves: {})", told(&verdict.signs))
+    // What a crawl that goes on is told by has its figures before.
+    let has_figures = |sign: &StopReason| {
+        !verdict.stop && matches!(sign, StopReason::NoGain | StopReason::Settled)
+    };
+    let (named, told): (Vec<StopReason>, Vec<StopReason>) =
+        verdict.signs.iter().partition(|sign| has_figures(sign));
+    let named = named.into_iter().map(|sign| sign.name().to_owned());
+    let told = told.into_iter().map(|sign| self::why(sign, signals));
+    let signs: Vec<String> = named.chain(told).collect();
+    format!("{why} (signs that stop nothing by themselves: {})", signs.join("; "))
 }
 
 fn joined(reasons: &[StopReason], signals: &Signals) -> String {

@@ -89,6 +89,11 @@ impl Answer {
         self.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect()
     }
 
+    /// Whether a scenario says that a URL is fetched.
+    pub(super) fn counts_as_fetched(&self, url: UrlId) -> bool {
+        self.rivals.contains(&url)
+    }
+
     /// What other batches than its own are judged by.
     pub(crate) fn expecting(&self) -> Expecting<'_> {
         Expecting {

@@ -170,7 +170,12 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
         (false, false) => {}
     }
     let Some(after) = old.estimate(url).zip(new.estimate(url)) else {
-        return "it must not be planned".to_owned();
+        let is_fetched = |of: &Placed<'_>| of.answer.counts_as_fetched(url);
+        return match (is_fetched(old), is_fetched(new)) {
+            (false, true) => "it counts as fetched".to_owned(),
+            (true, false) => "it no longer counts as fetched".to_owned(),
+            _ => "it must not be planned".to_owned(),
+        };
     };
     let (before, after) = after;
     let drawn = |of: &Placed<'_>| of.pick(url).is_some_and(Pick::is_drawn);

@@ -5,7 +5,8 @@ use prospect_index::url_table::UrlTable;
 use super::answer::Answer;
 use super::budget::Budgets;
 use super::hosts::Hosts;
-use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, Uncovered};
+use crate::planner::revisits::Revisited;
+use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, RevisitFigures, Uncovered};
 
 /// Entries of a list.
 const SHOWN: usize = 20;
@@ -43,11 +44,18 @@ pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFi
         explore: selection.explore,
         curve: budgets.curve(),
         time: budgets.time(),
+        revisits: revisits(answer),
         caps: budgets.prices(),
         hosts: host_figures(answer, hosts),
         queries: by_gain.iter().take(SHOWN).map(of_query).collect(),
         uncovered: uncovered(answer),
     }
+}
+
+fn revisits(answer: &Answer) -> Option<RevisitFigures> {
+    let planned = answer.choice.planned_revisits();
+    let Revisited { changed, impact } = Revisited::expected(&planned);
+    (!planned.is_empty()).then_some(RevisitFigures { urls: planned.len(), changed, impact })
 }
 
 fn query(answer: &Answer, at: usize, results: f64) -> QueryFigures {

@@ -221,7 +221,6 @@ impl Scenario {
     /// # Errors
     /// It is no share.
     pub(crate) fn with_budget_of(mut self, urls: usize) -> Result<Self, ScenarioError> {
-        const BUDGET: &str = "budget";
         let given = self.options.get(BUDGET).and_then(Value::as_str);
         let Some(percent) = given.and_then(|text| text.strip_suffix('%')) else { return Ok(self) };
         let Some(share) = BudgetShare::parse(percent) else {
@@ -230,6 +229,17 @@ impl Scenario {
             return Err(ScenarioError::new(BUDGET, what));
         };
         self.options.insert(PlannerOption::named(BUDGET)?, share.of(urls));
+        Ok(self)
+    }
+
+    /// The same with so many URLs as its budget, unless it has one.
+    ///
+    /// # Errors
+    /// There is no such option.
+    pub(crate) fn with_budget(mut self, urls: usize) -> Result<Self, ScenarioError> {
+        if self.options.get(BUDGET).is_none() {
+            self.options.insert(PlannerOption::named(BUDGET)?, urls);
+        }
         Ok(self)
     }
 
@@ -247,6 +257,9 @@ impl Scenario {
         Ok(settings)
     }
 }
+
+/// The option of the budget.
+const BUDGET: &str = "budget";
 
 /// Largest factor, weight or frequency.
 pub(crate) const MOST: f64 = 1e9;

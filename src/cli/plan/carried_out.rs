@@ -49,7 +49,9 @@ pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failu
     };
     let mut questions = questions(&store, shared, (open::to_change, "prospect plan"), global)?;
     let old = questions.open.store.manifest().plans.last().map(|plan| plan.id.clone());
-    let answered = questions.answer(&scenario)?;
+    let answered = questions
+        .answer(&scenario)
+        .map_err(|error| Failure::from(error).at(scenarios::place(file, &scenario)))?;
     let figures = questions.figures_of(&scenario, &answered);
     let (planned, makespan) = questions.planned(&answered.answer, QUERIES_SHOWN);
     let id = questions.id_of(&answered)?;

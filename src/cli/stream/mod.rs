@@ -162,7 +162,7 @@ impl Session<'_> {
             let again = with_noun(again.len(), "URL");
             say(self.global, &format!("asked for again, as in flight of open plans: {again}"));
         }
-        self.outgoing.asked_before(again.iter().map(|asked| asked.url.as_str()));
+        self.outgoing.asked_before(&again);
         let mut end = self.ask(&again)?;
         let mut group = Group { records: 0, at: Some(Instant::now()) };
         while end.is_none() {
@@ -248,10 +248,13 @@ impl Session<'_> {
         let items: Vec<Result<PreparedPage, SkippedItem>> =
             stream::items(lines, &name).into_par_iter().map(prepared).collect();
         let mut pages = Vec::with_capacity(items.len());
-        let mut asked = Vec::new();
+        let (mut asked, mut records) = (Vec::new(), 0);
         for (item, line) in items.into_iter().zip(lines) {
             match item {
-                Ok(page) => pages.push(page),
+                Ok(page) => {
+                    pages.push(page);
+                    records += 1;
+                }
                 Err(skipped) => {
                     self.skip(&skipped);
                     asked.extend(line.asked());
@@ -274,7 +277,7 @@ impl Session<'_> {
         if let Some(quality) = &self.quality {
             quality.score(&mut stream.open, &Global { quiet: true, ..self.global.clone() })?;
         }
-        Ok((stream, Group { records: lines.len(), at }))
+        Ok((stream, Group { records, at }))
     }
 
     fn skip(&mut self, SkippedItem { reason, example, .. }: &SkippedItem) {
@@ -296,7 +299,9 @@ impl Session<'_> {
         let plans = before.plans + usize::from(asked > 0);
         let millis = group.at.map_or(0, |at| at.elapsed().as_millis());
         let line = format!(
-            "round {round}: {records} records, {asked} planned, {urls} in flight of {plans} plans, {millis} ms"
+            "round {round}: {}, {asked} planned, {urls} in flight of {}, {millis} ms",
+            with_noun(records, "record"),
+            with_noun(plans, "plan"),
         );
         say(self.global, &line);
     }

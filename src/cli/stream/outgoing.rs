@@ -37,8 +37,8 @@ impl Outgoing {
     /// # Errors
     /// Nobody reads them, or they cannot be written.
     pub(super) fn ask(&mut self, asked: &[Asked]) -> io::Result<()> {
-        let times = self.pace.schedule(asked.iter().map(|asked| asked.url.as_str()), now());
-        for (Asked { url, rank, estimate, plan }, time) in asked.iter().zip(times) {
+        let times = self.pace.schedule(asked.iter().map(|asked| asked.canonical.as_str()), now());
+        for (Asked { url, rank, estimate, plan, .. }, time) in asked.iter().zip(times) {
             let not_before = time as f64 / 1e3;
             self.line(&Line { url, rank: *rank, estimate: *estimate, plan, not_before })?;
         }
@@ -46,9 +46,11 @@ impl Outgoing {
     }
 
     /// These may have been asked for a moment ago, by a stream before this one.
-    pub(super) fn asked_before<'a>(&mut self, urls: impl Iterator<Item = &'a str>) {
+    pub(super) fn asked_before(&mut self, asked: &[Asked]) {
         let now = now();
-        urls.for_each(|url| self.pace.asked(url, now));
+        for asked in asked {
+            self.pace.asked(&asked.canonical, now);
+        }
     }
 
     /// Writes what is no URL, as the last line.

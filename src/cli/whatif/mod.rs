@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, say};
-use super::{Global, open, queries};
+use super::{Global, bounds, open, queries};
 use crate::campaign::questions::Questions;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore};
@@ -104,6 +104,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         if done.slow {
             say(global, &format!("{at} of {count}: {}", done.name));
         }
+    });
+    let found = found.map_err(|error| match &args.scenario {
+        Some(path) => Failure::from(error).at(scenarios::place(path, &given.scenario[at])),
+        None => error.into(),
     })?;
     if let Some(path) = &args.html {
         let page = html::whatif::page(&found)?;
@@ -138,7 +142,9 @@ pub(super) fn questions(
     let embedder = args.embedding.load(&args.library, global)?;
     let mut open = open(&args.store, holder, global)?;
     output::say_refreshes(global, &open.refreshes);
-    let has_plan = open.store.manifest().plans.last().is_some();
+    let newest = open.store.manifest().plans.last().map(|plan| plan.id.clone());
+    let has_plan = newest.is_some();
+    let is_own = named.is_none() && shared == Scenario::default();
     let (settings, workload, within) = match named {
         Some(workload) if !has_plan => {
             let mut settings = PlanSettings { scope: open.scope()?, ..PlanSettings::new(BUDGET) };
@@ -158,9 +164,7 @@ pub(super) fn questions(
             error => error.into(),
         })?,
     };
-    if settings.within.is_some() && within.is_empty() {
-        say(global, "the open plan was held to a list of URLs that is not stored: all URLs count");
-    }
+    bounds::say_lost_list(&settings, &within, global);
     let asked = open.asked(&workload);
     if asked.queries.is_empty() {
         let error =
@@ -170,6 +174,14 @@ pub(super) fn questions(
     embed_for(&mut open, embedder, &settings, &asked, global)?;
     let questions = Questions::new(open, &workload, within, &settings, shared)?;
     let (state, whatif_base) = (questions.state(), &questions.whatif_base);
+    if let Some(newest) = newest.filter(|newest| is_own && *newest != state.plan_id) {
+        let line = format!(
+            "the open plan {newest} is not what a plan is now: it was made under a scenario, or of what was stored \
+             then; scenarios are set beside plan {}",
+            state.plan_id
+        );
+        say(global, &line);
+    }
     output::say_refreshed(global, &whatif_base.refreshed);
     say(
         global,

@@ -48,6 +48,11 @@ pub(in crate::cli) fn one(
     Err(Failure::input(error, hint))
 }
 
+/// Where a scenario is told.
+pub(in crate::cli) fn place(path: &Path, scenario: &Scenario) -> String {
+    format!("{}: {}", path.display(), scenario.name)
+}
+
 /// A file that holds no scenarios.
 fn broken(path: &Path, error: &toml::de::Error) -> Failure {
     let error = anyhow::anyhow!("{}: {}", path.display(), error.to_string().trim_end());

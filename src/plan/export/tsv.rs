@@ -16,7 +16,8 @@ fn write(out: &mut dyn Write, batch: &PlannedBatch<'_>) -> io::Result<()> {
     writeln!(out, "rank\turl\testimate\t{parts}\tinlinks\tpool\tbest_query\tchance\tplan_id")?;
     for url in batch.urls {
         let best = url.queries.first();
-        let query = best.map_or("", |reason| reason.query.as_str()).replace(['\t', '\n'], " ");
+        let query =
+            best.map_or("", |reason| reason.query.as_str()).replace(['\t', '\n', '\r'], " ");
         let chance = best.map_or(0.0, |reason| reason.chance);
         write!(out, "{}\t{}\t{:.6}", url.rank, without_blanks(&url.url), url.estimate)?;
         for (_, value) in url.parts.iter() {

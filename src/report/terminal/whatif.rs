@@ -5,8 +5,8 @@ use super::{clean, impact};
 use crate::report::glossary;
 use crate::report::number::{counted, fixed, thousands};
 use crate::results::whatif::{
-    Difference, PlanFigures, QueryFigures, ScenarioFigures, SlowQueue, TimeCurve, UrlChange,
-    WhatIf, WhatIfQueryChange,
+    CapPrice, Difference, PlanFigures, QueryFigures, RevisitFigures, ScenarioFigures, SlowQueue,
+    TimeCurve, UrlChange, WhatIf, WhatIfQueryChange,
 };
 
 /// Rows of a list.
@@ -58,26 +58,36 @@ fn plan(plan: &PlanFigures) -> String {
     if let Some(time) = &plan.time {
         out += &format!("  time: {}\n", against_time(time));
     }
-    for cap in &plan.caps {
+    if let Some(RevisitFigures { urls, changed, impact }) = plan.revisits {
         out += &format!(
-            "  {} {} {} {} impact; it and other caps hold {} back\n",
-            cap.cap,
-            cap.limit,
-            // A batch is not chosen for what enters at once: without a cap it can have less of that.
-            if cap.price < 0.0 { "brings" } else { "costs" },
-            fixed(cap.price.abs(), 1),
-            counted(plan.held_back as u64, "URL"),
+            "  {} fetched again, which are not in that impact: {} expected to have changed, whose impact in the lists is {}\n",
+            counted(urls as u64, "page"),
+            fixed(changed, 1),
+            fixed(impact, 1),
         );
+    }
+    for CapPrice { cap, limit, price } in &plan.caps {
+        // A batch is not chosen for what enters at once alone: without a cap it can have less of that.
+        out += &if *price < 0.0 {
+            format!("  {cap} {limit}: without it {} less impact at the close\n", fixed(-price, 1))
+        } else {
+            format!("  {cap} {limit} costs {} impact\n", fixed(*price, 1))
+        };
+    }
+    if !plan.caps.is_empty() {
+        let urls = counted(plan.held_back as u64, "URL");
+        out += &format!("  held back by caps: {urls}\n");
     }
     out
 }
 
 fn curve(plan: &PlanFigures) -> String {
-    let marks = MARKS.iter().filter_map(|times| {
-        let budget = (plan.budget as f64 * times).round();
+    let mut budgets = MARKS.map(|times| (plan.budget as f64 * times).round()).to_vec();
+    budgets.dedup();
+    let mark = |budget: f64| {
         Some(format!("{} → {}", fixed(budget, 0), fixed(impact_at(plan, budget)?, 1)))
-    });
-    let mut out = marks.collect::<Vec<_>>().join(", ");
+    };
+    let mut out = budgets.into_iter().filter_map(mark).collect::<Vec<_>>().join(", ");
     out += &format!("; one more URL adds {}", fixed(plan.curve.shadow_price, 3));
     if let Some(knee) = plan.curve.knee {
         out += &format!("; knee at {}", thousands(knee.budget as u64));
@@ -92,7 +102,10 @@ fn against_time(time: &TimeCurve) -> String {
         format!("{seconds} s → {impact} ({})", thousands(point.urls as u64))
     });
     let mut out = points.collect::<Vec<_>>().join(", ");
-    out += &format!(" URLs; one more second adds {}", fixed(time.shadow_price, 3));
+    out += &format!(
+        " URLs; one more second adds {}, over the next tenth of the time",
+        fixed(time.shadow_price, 3)
+    );
     if let Some(SlowQueue { queue, delay, shadow_price }) = &time.slowest {
         out += &format!(
             ", one for {} alone (a request takes {} s) {}",
@@ -122,8 +135,12 @@ fn uncovered(plan: &PlanFigures) -> String {
         format!("\"{}\" ({} results now)", clean(&query.query, QUERY_WIDTH), query.served)
     };
     let named: Vec<String> = uncovered.most_asked.iter().take(ROWS).map(name).collect();
+    let more = match uncovered.queries - named.len() {
+        0 => String::new(),
+        more => format!(" and {} more", thousands(more as u64)),
+    };
     format!(
-        "  no known URL is expected to help {} ({} askings); to be seeded: {}\n",
+        "  no known URL is expected to help {} ({} askings); to be seeded: {}{more}\n",
         counted(uncovered.queries as u64, "query"),
         fixed(uncovered.frequency, 0),
         named.join(", ")
@@ -143,6 +160,9 @@ fn section(scenario: &ScenarioFigures) -> String {
         signed(impact - worth),
         signed(worth),
     );
+    if ["top", "visibility"].iter().any(|key| scenario.scenario.get(key).is_some()) {
+        out += "  (its lists are of another kind: its impact is not in the same unit)\n";
+    }
     let difference = &scenario.difference;
     out += &format!(
         "  {} stay, {} enter, {} leave\n",
