@@ -313,6 +313,18 @@ fn workloads_that_cannot_be_used_name_their_line() {
 }
 
 #[test]
+fn the_mark_of_utf_8_is_no_part_of_a_list() {
+    let bench = Bench::with_store();
+    let first = done(&bench.plan_arguments(&bench.store(), &["--budget", "1"])).stdout;
+    let url: serde_json::Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    let list = bench.write("list.txt", format!("\u{feff}{}\n", url["url"].as_str().unwrap()));
+    let options = ["--budget", "5", "--within", &list, "--release", "all"];
+    let run = done(&bench.plan_arguments(&bench.store(), &options));
+    assert!(!run.stderr.contains("no URL"), "{}", run.stderr);
+    assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused() {
     let cases: [(&str, &[&str]); 14] = [
         ("--top many", &["--top is many; it must be a whole number from 1"]),

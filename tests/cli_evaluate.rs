@@ -245,6 +245,28 @@ fn queries_without_pages_are_told() {
 }
 
 #[test]
+fn what_a_search_cannot_have_is_refused_before_it() {
+    let page = br#"{"url":"https://a.test/","text":"bread"}"#;
+    let pages: (&str, &[u8]) = ("pages.jsonl", page);
+    let judged: (&str, &[u8]) = ("judged", b"1 0 https://a.test/ 1\n");
+    let line = "evaluate --qrels judged --corpus pages.jsonl --workload queries";
+    let queries: (&str, &[u8]) = ("queries", b"1\tbread\n");
+    for (option, least) in
+        [("--b 2", "--b is 2"), ("--k1=-1", "--k1 is -1"), ("--k1 inf", "--k1 is inf")]
+    {
+        bad(
+            &[queries, pages, judged],
+            &format!("{line} {option}"),
+            &[least, "must lie between 0 and"],
+        );
+    }
+    let spaced: (&str, &[u8]) = ("queries", br#"{"qid":"q 1","query":"bread"}"#);
+    bad(&[spaced, pages, judged], &format!("{line} --write-run out"), &["q 1"]);
+    let twice = "EVALUATE --corpus pages.jsonl --workload - --rerank -";
+    bad(&[pages], twice, &["standard input is named more than once"]);
+}
+
+#[test]
 fn files_that_are_no_runs_name_their_line() {
     let form = "hint: a line of a run is `qid Q0 docid rank score tag`";
     let cases: [(&str, &[&str]); 8] = [

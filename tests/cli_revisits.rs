@@ -293,7 +293,7 @@ fn a_page_that_leads_to_another_one_is_not_asked_for_again_and_is_told() {
         "{told}"
     );
     let told = done(&["status", "--store", text(&store)]).stdout;
-    assert!(told.contains("1 fetched pages that did not come again"), "{told}");
+    assert!(told.contains("1 fetched page that did not come again"), "{told}");
 }
 
 #[test]

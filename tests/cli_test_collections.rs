@@ -49,6 +49,12 @@ fn a_map_leads_from_ids_to_urls_in_documents_and_judgements() {
     fs::write(&map, "doc_id\turl\nD1\thttps://a.test/D1\nD2\thttps://a.test/D2\n").unwrap();
     let found = searched(dir.path(), &["--doc-urls", text(&map)]);
     assert_eq!(found["runs"][0]["means"]["R@10"], 1.0);
+    // Documents of one URL are one page, of which the higher grade is judged.
+    let parts =
+        "\ndoc_id\turl\nD1\thttps://a.test/D1\nD2\thttps://a.test/D2\nD9\thttps://a.test/D1#9\n";
+    fs::write(&map, parts).unwrap();
+    let found = searched(dir.path(), &["--doc-urls", text(&map)]);
+    assert_eq!(found["runs"][0]["means"]["R@10"], 1.0);
 }
 
 /// Story: a run of another system names documents by ids, ours by URLs; both are measured beside each other.

@@ -127,6 +127,8 @@ fn what_is_wrong_names_its_place_and_the_way_out() {
     assert!(written("[base]\nbudget = 3\n").contains("nothing is asked"));
     assert!(written("[[scenario]]\nbudget = 0\n").contains("budget: it is 0"));
     assert!(written("[[scenario]]\nworkload = \"none.tsv\"\n").contains("none.tsv"));
+    let none = written("[[scenario]]\nname = \"a\"\nscale = [{ by = 2, pattern = \"nowhere\" }]\n");
+    assert!(none.contains("wrong.toml: a") && none.contains("no query of the workload"), "{none}");
     let same = written("[[scenario]]\nname = \"a\"\n[[scenario]]\nname = \"a\"\n");
     assert!(same.contains("two scenarios have the name \"a\""), "{same}");
     assert!(fails(&whatif(&store, &[])).contains("nothing is asked"));
@@ -182,6 +184,27 @@ fn a_budget_in_percent_is_of_the_frontier() {
     }
 }
 
+#[test]
+fn a_budget_that_is_what_there_is_time_for_follows_the_time() {
+    let (_directory, store) = demo_store();
+    let queries = concat!(env!("CARGO_MANIFEST_DIR"), "/workloads/tiny/queries.tsv");
+    let fixed = ["--workload", queries, "--release", "all", "--seconds", "2", "--quiet"];
+    let picks = |found: &Value| found["plan"]["picks"].as_u64().unwrap();
+    let json = |seconds: &str| -> Value {
+        let output = whatif(&store, &["--seconds", seconds, "--json"]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert!(plan(&store, &fixed).status.success());
+    let longer = json("4");
+    let base = longer["base"]["picks"].as_u64().unwrap();
+    assert!(picks(&longer["scenarios"][0]) > base, "{longer}");
+    assert_eq!(picks(&json("2")["scenarios"][0]), base);
+    assert!(picks(&json("1")["scenarios"][0]) < base);
+    // One that was given stays.
+    assert!(plan(&store, &[&fixed[..], &["--budget", "3"]].concat()).status.success());
+    assert_eq!(picks(&json("4")["scenarios"][0]), 3);
+}
+
 fn plan(store: &Path, arguments: &[&str]) -> Output {
     prospect().args(["plan", "--store"]).arg(store).args(arguments).output().unwrap()
 }
@@ -226,6 +249,10 @@ fn a_scenario_is_carried_out_as_it_was_told() {
     assert_eq!(done["urls"].as_array().unwrap().len(), picks);
     let after = open_plans(&store);
     assert_eq!((before.len(), after.len()), (1, 1), "in the place of the open plan");
+    let again = whatif(&store, &["--budget", "2"]);
+    let again = String::from_utf8(again.stderr).unwrap();
+    let other = format!("the open plan {} is not what a plan is now", after[0]);
+    assert!(again.contains(&other), "{again}");
     assert!(before != after && done["plan_id"] == after[0].as_str(), "{before:?} {after:?}");
 
     // The only scenario of a file needs no name, and any format will do.

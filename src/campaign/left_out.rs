@@ -8,9 +8,8 @@ use prospect_index::page_store::Known;
 use serde::Serialize;
 
 use super::plannable::Plannable;
-use crate::planner::retries::{Retries, WaitCounts};
+use crate::planner::retries::WaitCounts;
 use crate::planner::scope::{Scope, ScopeError};
-use crate::planner::spellings::UnderWay;
 use crate::planner::within::may;
 
 /// What most URLs of the frontier are left out for.
@@ -55,8 +54,8 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Of a scope, beside what is in flight and what waits; `listed` is what the user named, by URL id, empty for all.
-    /// Costs a pass over all URLs.
+    /// Of what may be planned within a scope; `listed` is what the user named, by URL id, empty for all. Costs a pass over
+    /// all URLs, and asks the scope of those that may not be planned.
     ///
     /// # Errors
     /// An expression of the scope is none, as only another version can have written it.
@@ -64,28 +63,27 @@ impl LeftOut {
         known: &Known,
         scope: &Scope,
         listed: &[bool],
-        (in_flight, retries): (&[UrlId], &Retries),
+        Plannable { within, in_flight, retries }: &Plannable,
     ) -> Result<Self, ScopeError> {
-        let under_way = UnderWay::new(in_flight, retries);
-        let spelled = scope.hold_back(known, listed.to_vec(), &under_way)?;
-        let compiled = scope.compile()?;
+        let scope = scope.compile()?;
         let in_flight: HashSet<UrlId> = in_flight.iter().copied().collect();
         let mut left_out = Self { known: known.urls.len(), ..Self::default() };
         let mut waiting = Vec::new();
         for id in known.urls.ids() {
-            let counted = if in_flight.contains(&id) {
+            let waits = retries.wait(known, id).is_some();
+            let counted = if may(within, id) && !waits {
+                &mut left_out.plannable
+            } else if in_flight.contains(&id) {
                 &mut left_out.in_flight
             } else if !may(listed, id) {
                 &mut left_out.not_in_list
-            } else if may(&spelled, id) && retries.wait(known, id).is_some() {
+            } else if !scope.holds(&known.urls, id) {
+                &mut left_out.out_of_scope
+            } else if waits {
                 waiting.push(id);
                 &mut left_out.waiting
-            } else if may(&spelled, id) {
-                &mut left_out.plannable
-            } else if compiled.holds(&known.urls, id) {
-                &mut left_out.other_spelling
             } else {
-                &mut left_out.out_of_scope
+                &mut left_out.other_spelling
             };
             *counted += usize::from(known.pages.in_frontier(id));
         }
@@ -104,7 +102,7 @@ impl LeftOut {
         in_flight: &[UrlId],
     ) -> Result<Self, ScopeError> {
         let next = Plannable::new(known, manifest, Vec::new(), scope, in_flight.to_vec())?;
-        Self::new(known, scope, &[], (in_flight, &next.retries))
+        Self::new(known, scope, &[], &next)
     }
 
     fn reasons(&self) -> [(Reason, usize, &'static str); 6] {

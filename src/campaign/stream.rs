@@ -19,6 +19,7 @@ use super::kept_planner::KeptPlanner;
 use super::left_out::LeftOut;
 use super::open_plans::OpenBatch;
 use super::plan::{self, Beside, GoingOn, PlanRecord, plan_on};
+use super::plannable::Plannable;
 use super::sufficiency::StoreSufficiency;
 use super::url_list::UrlList;
 use super::{CampaignError, OpenStore};
@@ -246,8 +247,8 @@ impl Stream {
         // A batch of nothing is no plan, for nobody will report of it.
         if picks.is_empty() || (is_early && !may_be_early) {
             let retries = Retries::new(known, self.open.store.manifest());
-            let others = (&plan.plannable.in_flight[..], &retries);
-            let waits = LeftOut::new(known, &settings.scope, &within, others)?.waits;
+            let plannable = Plannable { retries, ..plan.plannable };
+            let waits = LeftOut::new(known, &settings.scope, &within, &plannable)?.waits;
             return Ok(Planned { waits, ..Planned::default() });
         }
         let sufficiency = self.assessed(workload, settings.bm25)?;

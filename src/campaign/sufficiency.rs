@@ -201,14 +201,15 @@ impl StoreSufficiency {
             places.by_ref().take(count).flatten().map(|at| assessed.parts[at]).collect()
         };
         let own = self.queries.places_of(&workload.queries);
-        let mut found = Vec::new();
+        let (mut found, mut told) = (Vec::new(), HashSet::new());
         for Variants { query, planned, held_out } in variants {
             let asked = &workload.queries[*query];
             let (planned, held_out) = (next(1 + planned.len()), next(held_out.len()));
             if planned.is_empty() || held_out.is_empty() {
                 continue;
             }
-            if let Some(at) = own[*query] {
+            // Where several queries are one, the first tells.
+            if let Some(at) = own[*query].filter(|at| told.insert(*at)) {
                 let coverage: f64 = planned.iter().map(|parts| parts.coverage).sum();
                 self.parts[at].domain_coverage = coverage / planned.len() as f64;
             }

@@ -59,24 +59,8 @@ pub(super) fn judgements_as_they_are(
     path: &Path,
     fragments: Fragments,
 ) -> Result<Vec<RawJudgement>, EvaluateError> {
-    let mut judged: Vec<RawJudgement> = Vec::new();
-    // By query and URL: where it is judged.
-    let mut places: HashMap<(String, String), usize> = HashMap::new();
-    let mut said: HashSet<(String, String)> = HashSet::new();
-    for mut judgement in qrels::load_raw(path)? {
-        // What is said twice in the same words is an error, as it is of ids.
-        let is_new = said.insert((judgement.qid.clone(), judgement.docid.clone()));
-        if let Some(url) = canonical(&judgement.docid, fragments) {
-            judgement.docid.clone_from(&url);
-            let at = *places.entry((judgement.qid.clone(), url)).or_insert(judged.len());
-            if let Some(known) = judged.get_mut(at).filter(|_| is_new) {
-                known.grade = known.grade.max(judgement.grade);
-                continue;
-            }
-        }
-        judged.push(judgement);
-    }
-    Ok(judged)
+    let raw = qrels::load_raw(path)?;
+    Ok(qrels::by_url(raw, |judgement| Ok(canonical(&judgement.docid, fragments)))?)
 }
 
 /// A run whose documents go by ids, of which a map may know the URLs, or by URLs, which are made canonical. Of two documents

@@ -75,6 +75,9 @@ pub(super) struct Args {
     per_query: bool,
 }
 
+/// Largest k1 of BM25: beyond it nothing changes.
+const MOST_K1: f64 = 1e9;
+
 /// A run that was measured.
 struct Measured {
     file: String,
@@ -88,6 +91,7 @@ struct Measured {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let metrics = metrics(&args.metrics)?;
     check_standard_input(args)?;
+    check_bm25(args)?;
     if args.workload.is_some() && args.store.is_none() && args.corpus.is_empty() {
         let error = anyhow::anyhow!("there are queries to search for, and no pages");
         return Err(Failure::input(
@@ -145,6 +149,17 @@ fn load_run(
     Ok(doc_urls::run(run::load(path)?, (&shown(path), map), fragments, global))
 }
 
+/// Refuses parameters that BM25 cannot have.
+fn check_bm25(args: &Args) -> Result<(), Failure> {
+    for (option, value, most) in [("--k1", args.k1, MOST_K1), ("--b", args.b, 1.0)] {
+        if !(0.0..=most).contains(&value) {
+            let error = anyhow::anyhow!("{option} is {value}; it must lie between 0 and {most}");
+            return Err(Failure::input(error, "leave it out for what is usual"));
+        }
+    }
+    Ok(())
+}
+
 /// The metrics asked for, each once.
 fn metrics(names: &[String]) -> Result<Vec<Metric>, Failure> {
     let mut metrics = Vec::new();
@@ -158,7 +173,8 @@ fn metrics(names: &[String]) -> Result<Vec<Metric>, Failure> {
 }
 
 fn check_standard_input(args: &Args) -> Result<(), Failure> {
-    let inputs = args.runs.iter().chain([&args.qrels]);
+    let others = [&args.workload, &args.rerank, &args.doc_urls].into_iter().flatten();
+    let inputs = args.runs.iter().chain([&args.qrels]).chain(&args.corpus).chain(others);
     if inputs.filter(|path| path.as_path() == Path::new("-")).count() > 1 {
         let error = anyhow::anyhow!("standard input is named more than once");
         return Err(Failure::input(error, "only one of the files can be `-`"));

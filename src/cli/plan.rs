@@ -159,11 +159,10 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let signals = signals(&open, &plan.as_next(), sufficiency, (THETA, &settings))?;
     let is_again = open_plan(open.store.manifest(), &plan.id).is_some();
     let is_empty = !proposal.commit(&mut open, &settings, args.in_flight_for)?;
-    let (in_flight, retries) = (&plan.plannable.in_flight, &plan.plannable.retries);
-    let left_out = LeftOut::new(&open.known, &settings.scope, &within, (in_flight, retries))
+    let left_out = LeftOut::new(&open.known, &settings.scope, &within, &plan.plannable)
         .map_err(CampaignError::from)?;
     let reasons = Reasons::of_plan(&open.known, plan, &settings);
-    let picks = &plan.choice.batch.picks;
+    let (picks, in_flight) = (&plan.choice.batch.picks, &plan.plannable.in_flight);
     let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, in_flight);
     say_plan(global, &open, plan, &settings, &workload, &left_out);
     let left_out = is_empty.then_some(left_out);

@@ -117,7 +117,7 @@ pub(super) fn order(list: &[(u32, f64)], scores: &[(u32, f64)]) -> Vec<u32> {
     if scores.is_empty() {
         return Vec::new();
     }
-    let order = order_by_scores(&scores_of(list, scores), |a, b| a.cmp(&b));
+    let order = order_by_scores(&scores_of(list, scores));
     order.into_iter().map(|at| list[at].0).collect()
 }
 
@@ -128,7 +128,7 @@ pub(super) fn ranking(list: &[(u32, f64)], scores: &[(u32, f64)]) -> Ranking {
     }
     let given = scores_of(list, scores);
     let mut last = 0.0;
-    let scored = order_by_scores(&given, |a, b| a.cmp(&b)).into_iter().map(|at| {
+    let scored = order_by_scores(&given).into_iter().map(|at| {
         if let Some(score) = given[at].filter(|_| at < RERANK_DEPTH) {
             last = score;
         }

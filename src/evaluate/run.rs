@@ -152,7 +152,11 @@ pub(crate) fn write_query(
     Ok(())
 }
 
-fn check_name(name: &str) -> Result<(), EvaluateError> {
+/// Refuses a name that a line of a run cannot have.
+///
+/// # Errors
+/// It is empty or has white space.
+pub(crate) fn check_name(name: &str) -> Result<(), EvaluateError> {
     if name.is_empty() || name.contains(char::is_whitespace) {
         return Err(EvaluateError::Name { name: name.to_owned() });
     }
@@ -174,28 +178,24 @@ pub(crate) fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> 
 }
 
 /// The first [`RERANK_DEPTH`] results in the order of another system's scores, highest first and
-/// ties by document id ascending; those without a score stay behind them in their old order, and
-/// so do all further results. Gives the positions in `docids`, best first. Whoever writes the new
+/// ties as they were; those without a score stay behind them in their old order, and so do all
+/// further results. Gives the positions in `docids`, best first. Whoever writes the new
 /// order gives those without a score the last one there is: [`write_query`] makes it fall.
 pub(crate) fn rerank(docids: &[&str], external: &[ScoredResult]) -> Vec<usize> {
     let scores: std::collections::HashMap<&str, f64> =
         external.iter().map(|result| (result.docid.as_str(), f64::from(result.score))).collect();
     let scores: Vec<Option<f64>> = docids.iter().map(|docid| scores.get(docid).copied()).collect();
-    order_by_scores(&scores, |a, b| docids[a].cmp(docids[b]))
+    order_by_scores(&scores)
 }
 
-/// The order of [`rerank`] over results that another system scores, by position, with the rule for
-/// equal scores.
-pub(super) fn order_by_scores(
-    scores: &[Option<f64>],
-    tie: impl Fn(usize, usize) -> Ordering,
-) -> Vec<usize> {
+/// The order of [`rerank`] over results that another system scores, by position.
+pub(super) fn order_by_scores(scores: &[Option<f64>]) -> Vec<usize> {
     let depth = scores.len().min(RERANK_DEPTH);
     let (mut order, behind): (Vec<usize>, Vec<usize>) =
         (0..depth).partition(|&at| scores[at].is_some());
     order.sort_by(|&a, &b| {
         let (own, other) = (scores[a].unwrap_or(0.0), scores[b].unwrap_or(0.0));
-        other.total_cmp(&own).then_with(|| tie(a, b))
+        other.total_cmp(&own).then(a.cmp(&b))
     });
     order.extend(behind);
     order.extend(depth..scores.len());

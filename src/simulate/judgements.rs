@@ -24,7 +24,7 @@ pub(crate) struct JudgedCollection {
 }
 
 impl JudgedCollection {
-    /// Joins judgements with queries and pages. The last judgement of a query and page wins.
+    /// Joins judgements with queries and pages. Of several of a query and page the highest grade counts.
     pub(crate) fn new(
         collection: &Collection,
         evaluation: &Workload,
@@ -42,7 +42,8 @@ impl JudgedCollection {
             };
             match collection.page(&judgement.url) {
                 Some(page) => {
-                    pages.insert(page, judgement.grade);
+                    let grade = pages.entry(page).or_insert(judgement.grade);
+                    *grade = (*grade).max(judgement.grade);
                 }
                 None => found.outside += 1,
             }

@@ -268,5 +268,6 @@ fn add_stored(
         rows.push(PreparedLink { canonical, shown: Outlink { around, ..shown } });
     }
     let links = rows.iter().chain(added.links_of(urls.url(page.url)));
-    builder.add((urls.url(page.url), urls.spelling(page.url)), &page.title, None, links);
+    let quality = known.quality(page.url).map(f64::from);
+    builder.add((urls.url(page.url), urls.spelling(page.url)), &page.title, quality, links);
 }

@@ -86,6 +86,9 @@ pub(crate) const REVISIT_POLICIES: [RevisitPolicy; 6] = [
     },
 ];
 
+/// Days from 1970 that a day of a change lies within: a number beyond is none of days.
+const MOST_DAYS: i64 = 100_000;
+
 /// On which days pages changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PageChanges {
@@ -138,7 +141,8 @@ impl PageChanges {
 
 fn day_of(text: &str) -> Option<i64> {
     let text = text.trim();
-    text.parse().ok().or_else(|| Some(fetch_time::seconds(&format!("{text}T00:00:00"))? / DAY))
+    let date = || Some(fetch_time::seconds(&format!("{text}T00:00:00"))? / DAY);
+    text.parse().ok().or_else(date).filter(|day| (-MOST_DAYS..=MOST_DAYS).contains(day))
 }
 
 /// What is simulated.

@@ -117,7 +117,7 @@ impl Needy {
             Self::Count(count) => count.min(queries),
             // What is meant as a whole number may be a hair less in binary.
             Self::Share(share) => {
-                ((share * queries as f64 + 1e-9).floor() as usize).clamp(1, queries)
+                ((share * queries as f64 + 1e-9).floor() as usize).max(1).min(queries)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Whether sufficiency holds for wordings that nobody planned for: a fifth of the variants of every query is held
 //! out, and their sufficiency compared with that of the others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use prospect_index::words::Analyzer;
 use serde::Serialize;
@@ -34,8 +34,8 @@ pub(crate) struct Variants {
 }
 
 impl Variants {
-    /// Draws a fifth of the wordings of every query to hold out, whatever their order; those that say what the query
-    /// says are left out, and so are queries with fewer than two others.
+    /// Draws a fifth of the wordings of every query to hold out, whatever their order; those that have the words of the query
+    /// or of another wording, in any order, are left out, and so are queries with fewer than two others.
     pub(crate) fn draw(
         workload: &Workload,
         wordings: &BTreeMap<usize, Vec<String>>,
@@ -47,12 +47,13 @@ impl Variants {
             let drawn =
                 |text: &String| xxh3_64_with_seed(format!("{qid}\t{text}").as_bytes(), SEED);
             let mut wordings: Vec<String> = wordings.clone();
+            wordings.sort_by_key(|text| (drawn(text), text.clone()));
+            let own: BTreeSet<String> = words.iter().cloned().collect();
+            let mut seen = BTreeSet::from([BTreeSet::new(), own]);
             wordings.retain(|text| {
                 let own = Query::new(qid, text, 1.0, "").into_words_of(analyzer).words;
-                !own.is_empty() && own != *words
+                seen.insert(own.into_iter().collect())
             });
-            wordings.sort_by_key(|text| (drawn(text), text.clone()));
-            wordings.dedup();
             if wordings.len() > 1 {
                 let planned = wordings.split_off(wordings.len().div_ceil(HELD_OUT));
                 all.push(Self { query, planned, held_out: wordings });
@@ -85,15 +86,15 @@ impl Variants {
     /// A workload to plan for: the queries of `workload`, each sharing its frequency with its planned variants.
     pub(crate) fn planned(all: &[Self], workload: &Workload) -> Workload {
         let mut queries = workload.queries.clone();
+        let taken: HashSet<&str> = workload.queries.iter().map(|query| &query.qid[..]).collect();
         for Self { query, planned, .. } in all {
             let Query { qid, frequency, kind, .. } = workload.queries[*query].clone();
             let share = frequency / (planned.len() + 1) as f64;
             queries[*query].frequency = share;
-            let numbered = planned.iter().enumerate();
-            queries
-                .extend(numbered.map(|(at, text)| {
-                    Query::new(&format!("{qid}~{}", at + 1), text, share, &kind)
-                }));
+            let ids = (1..).map(|number| format!("{qid}~{number}"));
+            let ids = ids.filter(|id| !taken.contains(&id[..]));
+            let numbered = planned.iter().zip(ids);
+            queries.extend(numbered.map(|(text, id)| Query::new(&id, text, share, &kind)));
         }
         Workload { queries }
     }
@@ -247,7 +248,8 @@ mod tests {
         assert!(!texts.contains(&found[0].held_out[0].as_str()));
         assert_eq!(Variants::held_out(&found, &workload).queries[0].frequency, 6.0);
         // What says the same as the query is none, and of one variant none can be held out.
-        let same = BTreeMap::from([(1, vec!["Ships!".to_owned(), "boats".to_owned()])]);
+        let same = ["Ships!", "ships ships", "boats sail", "sail boats", "Boats, sail!"];
+        let same = BTreeMap::from([(1, same.map(str::to_owned).to_vec())]);
         found = Variants::draw(&workload, &same, &Analyzer::default());
         assert!(found.is_empty());
     }

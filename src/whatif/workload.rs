@@ -132,7 +132,7 @@ struct Meant<'a> {
     pattern: Option<Regex>,
     kind: Option<&'a str>,
     texts: HashSet<String>,
-    qids: HashSet<String>,
+    qids: HashSet<&'a str>,
 }
 
 fn folded(text: &str) -> String {
@@ -158,13 +158,16 @@ impl<'a> Meant<'a> {
         // What is a query's text is no other one's id.
         let texts: HashSet<String> =
             queries.iter().filter(is_listed).map(|query| folded(&query.text)).collect();
-        let qids: HashSet<String> =
-            list.iter().filter(|entry| !texts.contains(*entry)).cloned().collect();
-        let mut unknown = qids.clone();
-        for query in queries.iter().take_while(|_| !qids.is_empty()) {
-            unknown.remove(&folded(&query.qid));
-        }
-        if let Some(first) = which.list.iter().find(|entry| unknown.contains(&folded(entry))) {
+        let others = which.list.iter().filter(|entry| !texts.contains(&folded(entry)));
+        let qids: HashSet<&str> = others.map(|entry| entry.trim()).collect();
+        let known: HashSet<&str> = if qids.is_empty() {
+            HashSet::new()
+        } else {
+            queries.iter().map(|query| &query.qid[..]).collect()
+        };
+        let is_unknown =
+            |entry: &&String| qids.contains(entry.trim()) && !known.contains(entry.trim());
+        if let Some(first) = which.list.iter().find(is_unknown) {
             let what = format!("{first:?} is neither a query of the workload nor the id of one");
             return Err(ScenarioError::new(&format!("{key}.list"), what));
         }
@@ -179,7 +182,7 @@ impl<'a> Meant<'a> {
 
     fn holds(&self, query: &Query) -> bool {
         let listed =
-            || self.texts.contains(&folded(&query.text)) || self.qids.contains(&folded(&query.qid));
+            || self.texts.contains(&folded(&query.text)) || self.qids.contains(&query.qid[..]);
         self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(&query.text))
             && self.kind.is_none_or(|kind| query.kind == kind)
             && (self.texts.is_empty() || listed())
@@ -256,6 +259,13 @@ mod tests {
         let both = Which { kind: Some("question".into()), list: list.clone(), ..Which::default() };
         let drop = vec![both];
         assert_eq!(frequencies(&Scenario { drop, ..Scenario::default() }), [10.0, 0.0, 2.0]);
+        let mut cased = base();
+        cased.push(Query::new("A", "rye", 1.0, ""));
+        cased.push(Query::new("a", "oats", 1.0, ""));
+        let drop = vec![Which { list: vec!["A".into()], ..Which::default() }];
+        let scenario = Scenario { drop, ..Scenario::default() };
+        let left = asked(&cased, &scenario, &Analyzer::default()).unwrap().queries;
+        assert_eq!((left[3].frequency, left[4].frequency), (0.0, 1.0), "ids have their case");
         let list = [list, vec!["4".into()]].concat();
         let drop = vec![Which { list, ..Which::default() }];
         let refused =

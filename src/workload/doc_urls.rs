@@ -32,8 +32,9 @@ impl DocUrls {
         for next in open_records(path)? {
             let (line, content) = next?;
             let failed = |what: String| WorkloadError::DocUrl { file: file.clone(), line, what };
+            let is_first = last == 0;
             last = line;
-            let Some((id, url)) = pair(content.trim(), line == 1).map_err(failed)? else {
+            let Some((id, url)) = pair(content.trim(), is_first).map_err(failed)? else {
                 continue;
             };
             if let Some(other) = urls.get(&id).filter(|other| **other != url) {

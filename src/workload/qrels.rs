@@ -1,5 +1,6 @@
 //! Judgements in TREC form: `qid 0 url grade`.
 
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -66,24 +67,46 @@ pub(crate) fn load_by_id(
     path: &Path,
     urls: &DocUrls,
 ) -> Result<(Vec<RawJudgement>, usize), WorkloadError> {
-    let (file, raw) = (shown(path), load_raw(path)?);
+    let (file, mut raw) = (shown(path), load_raw(path)?);
     let all = raw.len();
-    let known = raw.into_iter().filter_map(|raw| {
-        let (docid, line) = (urls.url(&raw.docid)?.to_owned(), raw.line);
-        let judged = canonical(RawJudgement { docid, ..raw }, &file);
-        Some(judged.map(|Judgement { qid, url, grade }| RawJudgement {
-            qid,
-            docid: url,
-            grade,
-            line,
-        }))
-    });
-    let known: Vec<RawJudgement> = known.collect::<Result<_, _>>()?;
+    raw.retain(|raw| urls.url(&raw.docid).is_some());
+    let others = all - raw.len();
+    let known = by_url(raw, |raw| {
+        let docid = urls.url(&raw.docid).unwrap_or_default().to_owned();
+        Ok(Some(canonical(RawJudgement { docid, ..raw.clone() }, &file)?.url))
+    })?;
     if known.is_empty() && all > 0 {
         return Err(WorkloadError::Unmapped { file, judgements: all });
     }
-    let others = all - known.len();
     Ok((known, others))
+}
+
+/// Judgements with the URLs of their documents, where these have one. What is judged of two documents of one URL is the
+/// higher grade; what is said twice of one document stays there twice.
+///
+/// # Errors
+/// That of the first URL that is none.
+pub(crate) fn by_url(
+    raw: Vec<RawJudgement>,
+    url_of: impl Fn(&RawJudgement) -> Result<Option<String>, WorkloadError>,
+) -> Result<Vec<RawJudgement>, WorkloadError> {
+    let mut judged: Vec<RawJudgement> = Vec::with_capacity(raw.len());
+    // By query and URL: where it is judged.
+    let mut places: HashMap<(String, String), usize> = HashMap::new();
+    let mut said: HashSet<(String, String)> = HashSet::new();
+    for mut judgement in raw {
+        let is_new = said.insert((judgement.qid.clone(), judgement.docid.clone()));
+        if let Some(url) = url_of(&judgement)? {
+            judgement.docid.clone_from(&url);
+            let at = *places.entry((judgement.qid.clone(), url)).or_insert(judged.len());
+            if let Some(known) = judged.get_mut(at).filter(|_| is_new) {
+                known.grade = known.grade.max(judgement.grade);
+                continue;
+            }
+        }
+        judged.push(judgement);
+    }
+    Ok(judged)
 }
 
 /// Reads judgements whose document ids are taken as they stand.
@@ -193,6 +216,10 @@ mod tests {
         let found: Vec<_> =
             found.iter().map(|j| (j.qid.as_str(), j.docid.as_str(), j.grade)).collect();
         assert_eq!(found, [("q1", "D 7", 1), ("q2", "D8", 2), ("q3", "D9", 0)]);
+        let twice = parse_raw("q 0 a 1\nq 0 b 3\nq 0 b 3\nr 0 a 2\n", "r").unwrap();
+        let found = by_url(twice, |_| Ok(Some("u".to_owned()))).unwrap();
+        let grades: Vec<(&str, i32)> = found.iter().map(|j| (j.qid.as_str(), j.grade)).collect();
+        assert_eq!(grades, [("q", 3), ("q", 3), ("r", 2)], "what is said twice stays an error");
         fails("{\"query_id\":\"q2\",\"relevance\":2}", "r:1: the record has no doc_id");
         fails("q1\tD7\tscore\nq1\tD7\tgood\n", "r:2: the grade is \"good\"");
     }

@@ -31,13 +31,13 @@ pub(super) fn csv(text: &str, delimiter: u8) -> Result<(Numbered, Vec<Assumption
     let (places, assumed) =
         (Places::of(header.iter()), Assumption::no_frequency(line, header.iter()));
     let mut queries = Vec::new();
-    for (at, record) in reader.records().enumerate() {
+    for record in reader.records() {
         let record = record.map_err(|error| located(&error))?;
         let line = record.position().map_or(0, |position| position.line() as usize);
         if record.iter().all(|field| field.trim().is_empty()) {
             continue;
         }
-        let found = places.query(at + 1, |place| record.get(place));
+        let found = places.query(queries.len() + 1, |place| record.get(place));
         queries.push((line, found.map_err(|what| (line, what))?));
     }
     Ok((queries, assumed.into_iter().collect()))

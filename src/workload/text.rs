@@ -32,7 +32,7 @@ pub(crate) fn open_lines(path: &Path) -> Result<Vec<String>, WorkloadError> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-/// The text of a file, decompressed by its first bytes; `-` is standard input.
+/// The text of a file, decompressed by its first bytes and without the mark of UTF-8; `-` is standard input.
 ///
 /// # Errors
 /// It cannot be read, is certainly no text, is not UTF-8, or is longer than [`limits::Bounds::text_file_bytes`].
@@ -47,6 +47,9 @@ pub(crate) fn open_text(path: &Path) -> Result<String, WorkloadError> {
         return Err(WorkloadError::TooLong { file, most });
     }
     refuse_foreign(&file, &bytes)?;
+    if bytes.starts_with(MARK.encode_utf8(&mut [0; 4]).as_bytes()) {
+        bytes.drain(..MARK.len_utf8());
+    }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..valid]).count();

@@ -40,9 +40,19 @@ pub(super) fn run(
 ) -> Result<Option<Run>, Failure> {
     let Some(path) = &args.workload else { return Ok(None) };
     let workload = queries::load(path, global)?;
+    if args.write_run.is_some() {
+        // What cannot be written is refused before the search.
+        workload.queries.iter().try_for_each(|query| run::check_name(&query.qid))?;
+    }
     let load = |directory| args.runtime.cross_encoder(directory, global);
     let reranker = args.rerank_model.as_deref().map(load).transpose()?;
+    // Nobody else has made it: a folder of a name that can be guessed may be anyone's.
     let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
+    std::fs::create_dir(&directory).map_err(|error| {
+        let error =
+            anyhow::Error::new(error).context(format!("cannot make {}", directory.display()));
+        Failure::input(error, "remove it if it is there, or name another folder with TMPDIR")
+    })?;
     let keep = Keep { texts: reranker.is_some(), titles: false };
     let place = PagePlace::below(&directory, keep, &args.words.options());
     let collection = collection(args, &place);

@@ -191,6 +191,10 @@ impl Experiment<'_> {
         }
         let judgements = self.judgements()?;
         let judged = JudgedCollection::new(collection, &evaluation, &judgements);
+        if !matches!(self.of.config.runs.as_deref(), None | Some("none")) {
+            // What cannot be written is refused before the crawls.
+            judged.queries.iter().try_for_each(|judged| runs::check_name(&judged.query.qid))?;
+        }
         if self.of.config.qrels.is_some() {
             let line = format!(
                 "{} of {} queries have a relevant page; {} judgements outside the collection, {} of other queries",

@@ -143,8 +143,11 @@ pub(super) fn known_urls(
     fetched: &[Page],
     windows: &[Window],
 ) -> Vec<usize> {
-    let mut known = vec![start.all_known; collection.urls.len()];
-    let mut count = if start.all_known { known.len() } else { 0 };
+    // Of what no page has shown, a crawl that knows all pages knows no more than another.
+    let pages = collection.pages as usize;
+    let mut known = vec![false; collection.urls.len()];
+    known[..pages].fill(start.all_known);
+    let mut count = if start.all_known { pages } else { 0 };
     let mut meet = |page: Page| usize::from(!std::mem::replace(&mut known[page as usize], true));
     count += start.seeds.iter().map(|&page| meet(page)).sum::<usize>();
     let mut at = 0;

@@ -115,7 +115,10 @@ impl StopRule {
 }
 
 fn percent(share: f64) -> String {
-    format!("{}%", (share * 1e6).round() / 1e4)
+    // What is meant as a round number may be a hair off in binary.
+    let round = (share * 1e6).round() / 1e4;
+    let percent = 100.0 * share;
+    format!("{}%", if (round - percent).abs() <= 1e-9 * percent { round } else { percent })
 }
 
 #[cfg(test)]
