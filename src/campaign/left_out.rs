@@ -70,7 +70,11 @@ impl LeftOut {
         let mut left_out = Self { known: known.urls.len(), ..Self::default() };
         let mut waiting = Vec::new();
         for id in known.urls.ids() {
-            let waits = retries.wait(known, id).is_some();
+            let (is_counted, waits) =
+                (known.pages.in_frontier(id), retries.wait(known, id).is_some());
+            if !is_counted && !waits {
+                continue;
+            }
             let counted = if may(within, id) && !waits {
                 &mut left_out.plannable
             } else if in_flight.contains(&id) {
@@ -85,7 +89,7 @@ impl LeftOut {
             } else {
                 &mut left_out.other_spelling
             };
-            *counted += usize::from(known.pages.in_frontier(id));
+            *counted += usize::from(is_counted);
         }
         left_out.waits = retries.counts(known, waiting);
         Ok(left_out)

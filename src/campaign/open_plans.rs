@@ -157,11 +157,13 @@ impl OpenBatch {
     /// See [`OpenBatch::all`].
     pub(crate) fn over(store: &Store, known: &Known) -> Result<Vec<Self>, CampaignError> {
         let (manifest, mut batches) = (store.manifest(), Self::all(store, known)?);
-        let is_by_time = |batch: &Self| matches!(batch.plan.in_flight_for, InFlightFor::Seconds(_));
-        let times = if batches.iter().any(is_by_time) {
-            FetchTimes::read(store)?
-        } else {
-            FetchTimes::default()
+        let by_time = batches.iter().find(|batch| {
+            matches!(batch.plan.in_flight_for, InFlightFor::Seconds(_))
+                && batch.in_flight().next().is_some()
+        });
+        let times = match by_time {
+            Some(oldest) => FetchTimes::read(store, oldest.plan.first_seq)?,
+            None => FetchTimes::default(),
         };
         batches.retain(|batch| batch.is_over(manifest, &times));
         Ok(batches)
@@ -212,28 +214,38 @@ impl OpenBatch {
 /// When records were fetched that say so.
 #[derive(Default)]
 struct FetchTimes {
+    /// The latest of the records before those that are told one by one.
+    before: Option<i64>,
     /// By record, ascending: seconds, and the latest up to there.
     times: Vec<(u32, i64, i64)>,
 }
 
 impl FetchTimes {
-    fn read(store: &Store) -> Result<Self, StoreError> {
-        let mut times: Vec<(u32, i64, i64)> = Vec::new();
+    /// Of the records of a store, one by one from `from_seq` on.
+    fn read(store: &Store, from_seq: u32) -> Result<Self, StoreError> {
+        let mut found = Self::default();
         for_each_fetch(store.storage(), store.manifest(), |seq, _, time| {
-            if let Some(time) = fetch_time::seconds(time) {
-                let latest = times.last().map_or(time, |(_, _, latest)| time.max(*latest));
-                times.push((seq, time, latest));
+            let Some(time) = fetch_time::seconds(time) else { return };
+            let latest = found.latest().map_or(time, |latest| time.max(latest));
+            if seq < from_seq {
+                found.before = Some(latest);
+            } else {
+                found.times.push((seq, time, latest));
             }
         })?;
-        Ok(Self { times })
+        Ok(found)
     }
 
-    /// Seconds from the latest fetch before a record to the latest of all; where no record before it has a time, from the
-    /// first after that.
+    fn latest(&self) -> Option<i64> {
+        self.times.last().map(|(_, _, latest)| *latest).or(self.before)
+    }
+
+    /// Seconds from the latest fetch before a record, of those that are told one by one or the first behind them, to the latest
+    /// of all; where no record before it has a time, from the first after that.
     fn passed_since(&self, seq: u32) -> Option<i64> {
         let at = self.times.partition_point(|(other, ..)| *other < seq);
-        let before = at.checked_sub(1).map(|at| self.times[at].2);
+        let before = at.checked_sub(1).map(|at| self.times[at].2).or(self.before);
         let then = before.or(self.times.get(at).map(|(_, time, _)| *time))?;
-        Some(self.times.last()?.2.saturating_sub(then))
+        Some(self.latest()?.saturating_sub(then))
     }
 }

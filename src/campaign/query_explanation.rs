@@ -77,7 +77,8 @@ pub(crate) struct Candidate {
     pub(crate) chance: f64,
     /// Position in the batch, from 1, if it is picked.
     pub(crate) planned_rank: Option<usize>,
-    /// Whether it may be planned now: it is in scope, and does not wait.
+    /// Whether it may be planned now: it is in scope and on the list, not in flight of an older plan, no other spelling, and does
+    /// not wait.
     pub(crate) plannable: bool,
 }
 

@@ -79,7 +79,7 @@ pub(crate) struct Planned {
     pub(crate) asked: Vec<Asked>,
     /// Whether all of it waits after failed fetches, and is asked for before its time, since nothing else is left.
     pub(crate) is_early: bool,
-    /// What waits, where nothing is asked for.
+    /// What waits, where nothing is asked for and nothing is in flight.
     pub(crate) waits: WaitCounts,
 }
 
@@ -246,6 +246,9 @@ impl Stream {
         };
         // A batch of nothing is no plan, for nobody will report of it.
         if picks.is_empty() || (is_early && !may_be_early) {
+            if !plan.plannable.in_flight.is_empty() {
+                return Ok(Planned::default());
+            }
             let retries = Retries::new(known, self.open.store.manifest());
             let plannable = Plannable { retries, ..plan.plannable };
             let waits = LeftOut::new(known, &settings.scope, &within, &plannable)?.waits;

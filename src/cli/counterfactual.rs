@@ -92,6 +92,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is said where nothing of a plan is known.
+const REPORTED: &str = "it takes a plan whose records came before it was closed";
+
 /// The plan that is named, or the last of which something was reported.
 fn logged_plan(args: &Args, store: &Store) -> Result<LoggedPlan, Failure> {
     let plans = records::pooled_plans(store)?;
@@ -102,7 +105,11 @@ fn logged_plan(args: &Args, store: &Store) -> Result<LoggedPlan, Failure> {
             reported.extend(logged::plan(store, id)?.is_reported().then_some(id.as_str()));
         }
         let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
-        return Err(Failure::input(error, format!("there are {}", reported.join(", "))));
+        let hint = match &reported[..] {
+            [] => REPORTED.to_owned(),
+            ids => format!("there are {}", ids.join(", ")),
+        };
+        return Err(Failure::input(error, hint));
     }
     let wanted = args.plan.as_ref().map_or(&plans[..], std::slice::from_ref);
     for id in wanted.iter().rev() {
@@ -114,7 +121,7 @@ fn logged_plan(args: &Args, store: &Store) -> Result<LoggedPlan, Failure> {
     let id = args.plan.as_ref().unwrap_or(last);
     let error =
         anyhow::anyhow!("nothing of plan {id} was reported, so that nothing is known of it");
-    Err(Failure::input(error, "it takes a plan whose records came before it was closed"))
+    Err(Failure::input(error, REPORTED))
 }
 
 fn none_closed(args: &Args) -> Failure {

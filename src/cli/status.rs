@@ -98,6 +98,7 @@ impl Status {
         let scope = Scope::deserialize(&manifest.scope).unwrap_or_default();
         let in_flight: Vec<UrlId> = batches.iter().flat_map(OpenBatch::in_flight).collect();
         let left_out = LeftOut::of_next_plan(&known, manifest, &scope, &in_flight)
+            .or_else(|_| LeftOut::of_next_plan(&known, manifest, &Scope::default(), &in_flight))
             .map_err(CampaignError::from)?;
         let mut status = Self {
             schema: "prospect.status/3",
@@ -208,8 +209,8 @@ impl Status {
             out,
             "(of the picks that gave a page: expected, in brackets what holds 95 %, -> realised)"
         )?;
-        // Cycles of which no page came say nothing.
-        let cycles = || self.cycles.iter().filter(|cycle| cycle.counts.fetched > 0);
+        // Cycles of which no new page came say nothing.
+        let cycles = || self.cycles.iter().filter(|cycle| cycle.counts.new_pages() > 0);
         let enters = cycles().filter_map(|cycle| both(&cycle.enters));
         print_sums(out, "at the close", &enters.collect::<Vec<_>>())?;
         let stays = cycles().filter_map(|cycle| both(&cycle.stays));

@@ -331,11 +331,11 @@ impl<'a> CycleClock<'a> {
     pub(crate) fn new(manifest: &'a Manifest) -> Self {
         let (starts, next_seq): (HashSet<u32>, u32) =
             (manifest.ingests.iter().map(|one| one.first_seq).collect(), manifest.next_seq);
-        // A plan that nothing came of yet is of no cycle.
+        // A plan that nothing came of yet does not count.
         let had = manifest.cycles.partition_point(|cycle| cycle.first_seq < next_seq);
-        let cycles = &manifest.cycles[..had];
+        let cycles = &manifest.cycles;
         let (mut ticks, mut tick, mut began) = (Vec::with_capacity(cycles.len()), 0, 0);
-        let mut was_planned = false;
+        let (mut was_planned, mut last_began) = (false, 0);
         for (at, cycle) in cycles.iter().enumerate() {
             let first_seq = cycle.first_seq;
             let goes_on = at > 0 && {
@@ -356,9 +356,12 @@ impl<'a> CycleClock<'a> {
                 began = first_seq;
             }
             ticks.push(tick);
+            if at < had {
+                last_began = began;
+            }
         }
-        let is_streamed = cycles.last().is_some_and(|last| last.streamed);
-        let goes_on = is_streamed && next_seq - began < CYCLE_RECORDS;
+        let is_streamed = cycles[..had].last().is_some_and(|last| last.streamed);
+        let goes_on = is_streamed && next_seq - last_began < CYCLE_RECORDS;
         let mut clock = Self { manifest, ticks, next: 0 };
         let last = manifest.next_seq.checked_sub(1).map(|last| clock.at(last));
         clock.next = last.map_or(0, |last| last + u32::from(!goes_on));

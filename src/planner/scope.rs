@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::net::Ipv6Addr;
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
@@ -120,7 +121,7 @@ fn as_stored(names: &[String]) -> HashSet<String> {
     let stored = |name: &String| host_name(name).unwrap_or_else(|| name.clone());
     // As it stands in URLs.
     let bracketed = |name: String| {
-        if name.contains(':') && !name.starts_with('[') { format!("[{name}]") } else { name }
+        if name.parse::<Ipv6Addr>().is_ok() { format!("[{name}]") } else { name }
     };
     names.iter().map(stored).map(bracketed).collect()
 }

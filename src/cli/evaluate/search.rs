@@ -2,7 +2,8 @@
 //! another system's run is given.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use prospect_index::bm25::Bm25;
 use prospect_index::checkpoints::FetchOrder;
@@ -31,6 +32,32 @@ use crate::workload::{DocUrls, Workload, WorkloadError, shown};
 /// Name of our system in runs.
 const TAG: &str = "prospect-bm25";
 
+/// How many folders of other processes may be in the way.
+const OTHERS: u32 = 100;
+
+/// A new folder for temporary files. One that is there is of another process, or of a user who guessed its name.
+fn own_directory() -> Result<PathBuf, Failure> {
+    let (place, id) = (std::env::temp_dir(), std::process::id());
+    let mut number = 0;
+    loop {
+        let directory = place.join(format!("prospect-evaluate-{id}-{number}"));
+        match std::fs::create_dir(&directory) {
+            Ok(()) => return Ok(directory),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < OTHERS => {
+                number += 1;
+            }
+            Err(error) => {
+                let what = format!("cannot make {}", directory.display());
+                let error = anyhow::Error::new(error).context(what);
+                return Err(Failure::input(
+                    error,
+                    "TMPDIR names another folder for temporary files",
+                ));
+            }
+        }
+    }
+}
+
 /// Searches, if pages are given.
 pub(super) fn run(
     args: &Args,
@@ -46,13 +73,7 @@ pub(super) fn run(
     }
     let load = |directory| args.runtime.cross_encoder(directory, global);
     let reranker = args.rerank_model.as_deref().map(load).transpose()?;
-    // Nobody else has made it: a folder of a name that can be guessed may be anyone's.
-    let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
-    std::fs::create_dir(&directory).map_err(|error| {
-        let error =
-            anyhow::Error::new(error).context(format!("cannot make {}", directory.display()));
-        Failure::input(error, "remove it if it is there, or name another folder with TMPDIR")
-    })?;
+    let directory = own_directory()?;
     let keep = Keep { texts: reranker.is_some(), titles: false };
     let place = PagePlace::below(&directory, keep, &args.words.options());
     let collection = collection(args, &place);

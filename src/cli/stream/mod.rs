@@ -248,13 +248,10 @@ impl Session<'_> {
         let items: Vec<Result<PreparedPage, SkippedItem>> =
             stream::items(lines, &name).into_par_iter().map(prepared).collect();
         let mut pages = Vec::with_capacity(items.len());
-        let (mut asked, mut records) = (Vec::new(), 0);
+        let mut asked = Vec::new();
         for (item, line) in items.into_iter().zip(lines) {
             match item {
-                Ok(page) => {
-                    pages.push(page);
-                    records += 1;
-                }
+                Ok(page) => pages.push(page),
                 Err(skipped) => {
                     self.skip(&skipped);
                     asked.extend(line.asked());
@@ -277,7 +274,7 @@ impl Session<'_> {
         if let Some(quality) = &self.quality {
             quality.score(&mut stream.open, &Global { quiet: true, ..self.global.clone() })?;
         }
-        Ok((stream, Group { records, at }))
+        Ok((stream, Group { records: counts.records as usize, at }))
     }
 
     fn skip(&mut self, SkippedItem { reason, example, .. }: &SkippedItem) {

@@ -80,6 +80,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Some(path) => scenarios::load(path)?,
         None => Scenarios::default(),
     };
+    let from_file = given.scenario.len();
     if let Some(mut own) = args.flags.scenario()? {
         scenarios::resolve(&mut own, Path::new(""))?;
         given.scenario.push(own);
@@ -106,8 +107,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }
     });
     let found = found.map_err(|error| match &args.scenario {
-        Some(path) => Failure::from(error).at(scenarios::place(path, &given.scenario[at])),
-        None => error.into(),
+        Some(path) if at < from_file => {
+            Failure::from(error).at(scenarios::place(path, &given.scenario[at]))
+        }
+        _ => error.into(),
     })?;
     if let Some(path) = &args.html {
         let page = html::whatif::page(&found)?;
