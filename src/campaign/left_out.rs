@@ -7,6 +7,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use serde::Serialize;
 
+use super::open_plans::OpenBatch;
 use super::plannable::Plannable;
 use crate::planner::retries::WaitCounts;
 use crate::planner::scope::{Scope, ScopeError};
@@ -95,7 +96,7 @@ impl LeftOut {
         Ok(left_out)
     }
 
-    /// Of the next plan of a store, beside what is in flight.
+    /// Of the next plan of a store, beside what is in flight of these.
     ///
     /// # Errors
     /// See [`LeftOut::new`].
@@ -103,9 +104,10 @@ impl LeftOut {
         known: &Known,
         manifest: &Manifest,
         scope: &Scope,
-        in_flight: &[UrlId],
+        open: &[OpenBatch],
     ) -> Result<Self, ScopeError> {
-        let next = Plannable::new(known, manifest, Vec::new(), scope, in_flight.to_vec())?;
+        let in_flight = open.iter().flat_map(OpenBatch::in_flight).collect();
+        let next = Plannable::new(known, manifest, Vec::new(), scope, in_flight)?;
         Self::new(known, scope, &[], &next)
     }
 

@@ -104,8 +104,7 @@ impl Questions {
         let plannable = open.frontier_within(&whatif_base.within);
         let planned = &whatif_base.base.settings;
         let fills_time = whatif_base.room(&open, planned) == Some(planned.selection.budget);
-        let own = shared.clone().with_budget_of(plannable).map_err(CampaignError::Answer)?;
-        let own = if fills_time { in_time(own, &open, &whatif_base)? } else { own };
+        let own = with_budget(shared.clone(), plannable, fills_time, (&open, &whatif_base))?;
         let base = answer(&open, &whatif_base, &hosts, &own)?.answer;
         let base_figures = figures(&base, &open.known.urls, &hosts);
         Ok(Self { open, whatif_base, hosts, shared, plannable, fills_time, base, base_figures })
@@ -129,15 +128,8 @@ impl Questions {
     /// # Errors
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
-        let scenario = scenario
-            .on(&self.shared)
-            .with_budget_of(self.plannable)
-            .map_err(CampaignError::Answer)?;
-        let scenario = if self.fills_time {
-            in_time(scenario, &self.open, &self.whatif_base)?
-        } else {
-            scenario
-        };
+        let (scenario, from) = (scenario.on(&self.shared), (&self.open, &self.whatif_base));
+        let scenario = with_budget(scenario, self.plannable, self.fills_time, from)?;
         answer(&self.open, &self.whatif_base, &self.hosts, &scenario)
     }
 
@@ -272,12 +264,18 @@ impl Questions {
     }
 }
 
-/// A scenario on a plan whose budget is what there is time for: so it is under the scenario, unless that has one.
-fn in_time(
+/// A scenario with a number of URLs where its budget is a share of those that may be planned, or where it has none and that of
+/// the plan is what there is time for.
+fn with_budget(
     scenario: Scenario,
-    open: &OpenStore,
-    whatif_base: &WhatIfBase,
+    plannable: usize,
+    fills_time: bool,
+    (open, whatif_base): (&OpenStore, &WhatIfBase),
 ) -> Result<Scenario, CampaignError> {
+    let scenario = scenario.with_budget_of(plannable).map_err(CampaignError::Answer)?;
+    if !fills_time {
+        return Ok(scenario);
+    }
     let settings = scenario.settings(&whatif_base.base.settings).map_err(CampaignError::Answer)?;
     match whatif_base.room(open, &settings) {
         Some(urls) => scenario.with_budget(urls).map_err(CampaignError::Answer),

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::store::Store;
 use prospect_index::visits;
@@ -49,14 +48,11 @@ pub(crate) fn held_back(
     known: &Known,
     rules: [&[SpellingRule]; 2],
 ) -> Result<[usize; 2], CampaignError> {
-    let manifest = store.manifest();
-    let in_flight: Vec<UrlId> =
-        OpenBatch::all(store, known)?.iter().flat_map(OpenBatch::in_flight).collect();
+    let (manifest, open) = (store.manifest(), OpenBatch::all(store, known)?);
     let (scope, mut held) = (stored_scope(manifest)?, [0; 2]);
     for (held, rules) in held.iter_mut().zip(rules) {
         let scope = scope.clone().with_same_page(rules.to_vec());
-        let left_out = LeftOut::of_next_plan(known, manifest, &scope, &in_flight)?;
-        *held = left_out.other_spelling;
+        *held = LeftOut::of_next_plan(known, manifest, &scope, &open)?.other_spelling;
     }
     Ok(held)
 }

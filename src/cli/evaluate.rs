@@ -10,6 +10,7 @@ use prospect_index::bm25::Bm25;
 use super::Global;
 use super::doc_urls::{self, Fragments};
 use super::model::RuntimeOptions;
+use super::options::in_range;
 use super::output::{self, Failure, say};
 use super::plain::stdout;
 use super::words::WordArgs;
@@ -151,13 +152,9 @@ fn load_run(
 
 /// Refuses parameters that BM25 cannot have.
 fn check_bm25(args: &Args) -> Result<(), Failure> {
-    for (option, value, most) in [("--k1", args.k1, MOST_K1), ("--b", args.b, 1.0)] {
-        if !(0.0..=most).contains(&value) {
-            let error = anyhow::anyhow!("{option} is {value}; it must lie between 0 and {most}");
-            return Err(Failure::input(error, "leave it out for what is usual"));
-        }
-    }
-    Ok(())
+    let Bm25 { k1, b } = Bm25::default();
+    in_range("--k1", args.k1, (0.0, MOST_K1), k1)?;
+    in_range("--b", args.b, (0.0, 1.0), b).map(drop)
 }
 
 /// The metrics asked for, each once.

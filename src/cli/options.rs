@@ -11,6 +11,20 @@ use crate::planner::budget_share::BudgetShare;
 use crate::planner::options::{GivenOptions, Kind, NONE, OptionError, PlannerOption};
 use crate::planner::settings::PlanSettings;
 
+/// A number that an option of this name has, which is `usual` where nobody says otherwise.
+pub(super) fn in_range(
+    name: &str,
+    value: f64,
+    (least, most): (f64, f64),
+    usual: f64,
+) -> Result<f64, Failure> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let error = anyhow::anyhow!("{name} is {value}; it must lie between {least} and {most}");
+    Err(Failure::input(error, format!("for example --{} {usual}", name.trim_start_matches('-'))))
+}
+
 /// What a command takes of the table.
 pub(super) trait Surface: Clone + Send + Sync + 'static {
     /// Whether it takes an option.

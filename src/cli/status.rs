@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use prospect_index::fetch_outcome::{FailureKind, FetchOutcome};
-use prospect_index::page::UrlId;
 use prospect_index::page_store::Fetch;
 use prospect_index::store::Store;
 use prospect_index::words::WordOptions;
@@ -96,9 +95,8 @@ impl Status {
         let batches = OpenBatch::all(store, &known)?;
         // What another version wrote is told as it is, and nothing is counted by it.
         let scope = Scope::deserialize(&manifest.scope).unwrap_or_default();
-        let in_flight: Vec<UrlId> = batches.iter().flat_map(OpenBatch::in_flight).collect();
-        let left_out = LeftOut::of_next_plan(&known, manifest, &scope, &in_flight)
-            .or_else(|_| LeftOut::of_next_plan(&known, manifest, &Scope::default(), &in_flight))
+        let left_out = LeftOut::of_next_plan(&known, manifest, &scope, &batches)
+            .or_else(|_| LeftOut::of_next_plan(&known, manifest, &Scope::default(), &batches))
             .map_err(CampaignError::from)?;
         let mut status = Self {
             schema: "prospect.status/3",

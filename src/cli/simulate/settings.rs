@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::attacks;
 use super::clock;
 use super::config::{Config, is_rule};
+use crate::cli::options::in_range;
 use crate::cli::output::Failure;
 use crate::planner::options::{PlannerOption, nearest};
 use crate::planner::settings::PlanSettings;
@@ -22,6 +23,9 @@ use crate::simulate::settings::{
 use crate::simulate::start::{Seeds, StartPages};
 use crate::simulate::stopping::StopRule;
 use crate::workload::open_text;
+
+/// What p-values are compared with where nothing else is said.
+const SIGNIFICANCE: f64 = 0.01;
 
 /// Files that say where crawls start, with their contents, for the hash of the experiment.
 pub(super) type StartFiles = Vec<(&'static str, String)>;
@@ -88,7 +92,12 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         checkpoints: checkpoints(config)?,
         outside: outside(config)?,
         plan,
-        significance: number("significance", config.significance, 0.01, 0.0, 1.0)?,
+        significance: in_range(
+            "significance",
+            config.significance.unwrap_or(SIGNIFICANCE),
+            (0.0, 1.0),
+            SIGNIFICANCE,
+        )?,
         runs: runs(config)?,
     };
     Ok((settings, files))
@@ -657,19 +666,4 @@ fn trials(
     }
     let at = share(&format!("{key}-at"), at.unwrap_or("10%"))?;
     Ok(Some(TrialSettings { trials, at }))
-}
-
-fn number(
-    key: &str,
-    given: Option<f64>,
-    otherwise: f64,
-    least: f64,
-    most: f64,
-) -> Result<f64, Failure> {
-    let value = given.unwrap_or(otherwise);
-    if (least..=most).contains(&value) {
-        return Ok(value);
-    }
-    let error = anyhow::anyhow!("{key} is {value}; it must lie between {least} and {most}");
-    Err(Failure::input(error, format!("for example --{key} {otherwise}")))
 }
