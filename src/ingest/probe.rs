@@ -121,6 +121,9 @@ impl Probe {
         if let Some(error) = self.refuse_utf16() {
             return Err(error);
         }
+        if self.is_named_archive() {
+            return Ok(&warc::FORMAT);
+        }
         if let Some(format) = FORMATS.iter().find(|format| (format.recognises)(self)) {
             return Ok(format);
         }
@@ -173,6 +176,13 @@ impl Probe {
             (None, _) => Err(self
                 .wrong_type(format!("{} in {} data", found, compression.name()), Unfit::Foreign)),
         }
+    }
+
+    /// Whether its name says WARC and its first bytes nothing that is certain: where the first record is damaged they
+    /// may look like anything, and the others are still to be had.
+    fn is_named_archive(&self) -> bool {
+        matches!(&self.content, Content::Bytes { head, .. } if foreign_type(head).is_none())
+            && self.by_extension().is_some_and(|format| format.name == warc::FORMAT.name)
     }
 
     fn by_extension(&self) -> Option<&'static InputFormat> {

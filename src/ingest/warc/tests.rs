@@ -673,6 +673,19 @@ fn urls_of(bytes: &[u8]) -> Vec<String> {
     urls.collect()
 }
 
+/// What is left of a first record may look like a page or like JSON.
+#[test]
+fn the_first_record_may_be_damaged_at_its_first_bytes() {
+    for start in ["<", "{", "[", "\0"] {
+        let damaged = [start.as_bytes(), &page(1)[1..]].concat();
+        for pack in [gzip, zstd] {
+            let urls = urls_of(&[pack(&damaged), pack(&page(2))].concat());
+            assert_eq!(urls, ["https://e.org/2"], "{start}");
+        }
+        assert_eq!(urls_of(&[damaged, page(2)].concat()), ["https://e.org/2"], "{start}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -684,7 +697,7 @@ proptest! {
         noise in prop::collection::vec(any::<u8>(), 1..40),
         pack in 0_usize..2,
     ) {
-        // The first bytes of all tell what the file is.
+        // The first bytes of all tell how the file is compressed.
         prop_assume!(hit > 0 || at >= 0.1);
         let pack = [gzip, zstd][pack];
         let mut members: Vec<Vec<u8>> = (1..13).map(|number| pack(&page(number * 20))).collect();
