@@ -28,6 +28,7 @@
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 //! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
 //! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them; plans, pools and outcomes tell what pages lead to, and closed plans what theirs led to; plans, open and closed, whether their chances were learned; status 1002 is of a page that another one has moved to |
+//! | 15 | open plans store the list of URLs that they are held to |
 
 mod listed;
 
@@ -44,7 +45,7 @@ use crate::words::WordOptions;
 /// Name of the manifest below the store's root.
 pub(crate) const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 14;
+pub const FORMAT: u32 = 15;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +85,8 @@ pub enum SegmentKind {
     Revisits,
     /// How well the pages answered the queries of a plan when it was made.
     Sufficiency,
+    /// URLs of the list that a plan is held to, as long as it is open.
+    Lists,
 }
 
 /// The model that scored the pages.

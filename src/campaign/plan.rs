@@ -14,7 +14,7 @@ use super::planned::{LearnedImprovability, Plan, Refreshed};
 use super::reading::Prepared;
 use super::records::pick_columns;
 use super::sufficiency::{self, PastSufficiency, StoreSufficiency};
-use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
+use super::tables::{LISTS, PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
 use super::{CampaignError, OpenStore, history, pair_cache, plan_course};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::{Batch, Pick};
@@ -176,6 +176,7 @@ pub(crate) fn plan_on(
     let come = promised.chances_to_come(&choice.batch.picks, pages.len(), lists);
     Ok(Plan {
         id,
+        listed: within.to_vec(),
         workload,
         scored,
         choice,
@@ -249,6 +250,8 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) id: &'a str,
     /// The queries it was made for.
     pub(crate) queries: &'a [Query],
+    /// The list that it is held to, by URL id; empty if it is held to none.
+    pub(crate) listed: &'a [bool],
     /// Their lists.
     pub(crate) served: &'a ServedLists,
     /// What it promises.
@@ -273,6 +276,7 @@ impl Plan {
         PlanRecord {
             id: &self.id,
             queries: &self.workload.queries,
+            listed: &self.listed,
             served: &self.served,
             promised: &self.promised,
             batch: &self.choice.batch,
@@ -362,6 +366,10 @@ fn commit_in(
             [&revisit_columns(plan)],
         )?);
     }
+    if !plan.listed.is_empty() {
+        let columns = list_columns(plan);
+        segments.push(store.write_segment(SegmentKind::Lists, LISTS, [&columns])?);
+    }
     if plan.keeps_pools && !plan.batch.pools.is_empty() {
         let mut possible = plan.batch.possible_picks();
         let groups = std::iter::from_fn(|| {
@@ -415,6 +423,12 @@ fn revisit_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
         Column::F64(revisits.iter().map(|revisit| revisit.chance).collect()),
         Column::F64(revisits.iter().map(|revisit| revisit.impact).collect()),
     ]
+}
+
+fn list_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
+    let listed = (0..).zip(plan.listed).filter_map(|(id, is_listed)| is_listed.then_some(id));
+    let listed: Vec<u32> = listed.collect();
+    vec![Column::Text(vec![plan.id.to_owned(); listed.len()]), Column::U32(listed)]
 }
 
 fn workload_columns(plan: &PlanRecord<'_>) -> Vec<Column> {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use prospect_index::manifest::{ClosedPlan, CycleEntry, Manifest, SegmentEntry, StoredPlan};
+use prospect_index::manifest::{
+    ClosedPlan, CycleEntry, Manifest, SegmentEntry, SegmentKind, StoredPlan,
+};
 use serde::de::DeserializeOwned;
 
 use super::CampaignError;
@@ -46,10 +48,14 @@ pub(crate) fn take_back(manifest: &mut Manifest, id: &str) {
     }
 }
 
-/// Ends an open plan, for whose lists there were these places; what is stored of it stays.
+/// Ends an open plan, for whose lists there were these places; what is stored of it stays, but for the URLs that it was
+/// held to, which nobody asks for any more.
 pub(crate) fn close(manifest: &mut Manifest, id: &str, places: serde_json::Value) {
     let Some(at) = manifest.plans.iter().position(|plan| plan.id == id) else { return };
-    let StoredPlan { id, first_seq, chances_learned, .. } = manifest.plans.remove(at);
+    let StoredPlan { id, files, first_seq, chances_learned, .. } = manifest.plans.remove(at);
+    manifest.segments.retain(|segment| {
+        segment.kind != SegmentKind::Lists || !files.contains(&segment.file.file)
+    });
     manifest.closed_cycles += 1;
     let led_to = serde_json::Value::Null;
     manifest.closed_plans.push(ClosedPlan {

@@ -30,6 +30,8 @@ pub struct Plan {
     /// How much queries' lists can be improved, and what that is fitted on; none before anything is learned, and where nobody
     /// is told.
     pub(crate) improvability: Option<LearnedImprovability>,
+    /// The list that it is held to, by URL id; empty if it is held to none.
+    pub(crate) listed: Vec<bool>,
     /// What could be picked, beside the open plans that it is made beside.
     pub(crate) plannable: Plannable,
     /// What it promises.

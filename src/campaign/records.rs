@@ -30,8 +30,8 @@ use serde::Deserialize;
 
 use super::plan_course::open_plan;
 use super::tables::{
-    EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
-    WORKLOADS,
+    EARLY_PLANS, LISTS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES,
+    REVISITS, WORKLOADS,
 };
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::site_reliability::PickOutcome;
@@ -465,6 +465,23 @@ pub(crate) fn revisits(store: &Store, plan: &str) -> Result<Vec<PlannedRevisit>,
         Ok(())
     })?;
     Ok(revisits)
+}
+
+/// URLs of the list that an open plan is held to; none where it is held to none. Before format 15 there are those
+/// of its pool, if it has one.
+///
+/// # Errors
+/// See [`picks`].
+pub(crate) fn listed(store: &Store, plan: &str) -> Result<Vec<UrlId>, StoreError> {
+    let mut listed = Vec::new();
+    rows_of(store, SegmentKind::Lists, LISTS, plan, &["url_id"], |row| {
+        listed.push(UrlId(row.id(0)));
+        Ok(())
+    })?;
+    if listed.is_empty() {
+        listed = pool(store, plan)?.into_iter().map(|pick| pick.url).collect();
+    }
+    Ok(listed)
 }
 
 /// Columns of [`PLANS`] or [`POOLS`].

@@ -229,9 +229,7 @@ impl Stream {
         let within = within.as_ref().map_or_else(Vec::new, |list| list.within(&self.open.known));
         let mut settings = settings.clone();
         settings.selection.budget = most;
-        // Which URLs a plan was held to is told by its pool, if it draws, for which the ranking has to be whole.
-        let keeps_pools = settings.within.is_some();
-        let going_on = Some(GoingOn { kept: &mut self.kept, whole_ranking: keeps_pools });
+        let going_on = Some(GoingOn { kept: &mut self.kept, whole_ranking: false });
         let plan = match plan_on(&self.open, workload, &within, &settings, Beside::All, going_on) {
             // Where no page came and no URL is left there is nothing to plan, which is no error here.
             Err(CampaignError::NoPages) => return Ok(Planned::default()),
@@ -258,7 +256,7 @@ impl Stream {
         let record = PlanRecord {
             sufficiency: sufficiency.as_ref(),
             // A round draws too few to value another batch by.
-            keeps_pools,
+            keeps_pools: false,
             streamed: true,
             ..plan.record()
         };

@@ -57,6 +57,14 @@ pub(crate) const REVISITS: Schema = Schema {
     later: &[],
 };
 
+/// What an open plan is held to: URLs of the list that were known when it was made.
+pub(crate) const LISTS: Schema = Schema {
+    name: "lists",
+    version: 1,
+    columns: &[("plan_id", Text), ("url_id", U32)],
+    later: &[],
+};
+
 /// How well the pages answered the queries of a plan when it was made: one row. Numbers that are not known are NaN.
 pub(crate) const SUFFICIENCY: Schema = Schema {
     name: "sufficiency",
@@ -177,7 +185,7 @@ pub(super) const EARLY_PLANS: Schema = Schema {
 };
 
 /// The schemas of this module by what they are tables of.
-pub(crate) const SCHEMAS: [(SegmentKind, Schema); 10] = [
+pub(crate) const SCHEMAS: [(SegmentKind, Schema); 11] = [
     (SegmentKind::Plans, PLANS),
     (SegmentKind::Pools, POOLS),
     (SegmentKind::PlanPairs, PLAN_PAIRS),
@@ -188,4 +196,5 @@ pub(crate) const SCHEMAS: [(SegmentKind, Schema); 10] = [
     (SegmentKind::Stays, STAYS),
     (SegmentKind::Revisits, REVISITS),
     (SegmentKind::Sufficiency, SUFFICIENCY),
+    (SegmentKind::Lists, LISTS),
 ];

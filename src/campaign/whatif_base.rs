@@ -46,6 +46,8 @@ pub(crate) struct WhatIfBase {
     epoch: Epoch,
     cache: PlannerCache,
     past: Arc<Past>,
+    /// By URL id: the list that it is held to; empty for none.
+    listed: Vec<bool>,
     /// By URL id: what may be planned; empty for all.
     pub(super) within: Vec<bool>,
     /// What was left out of it, since its fetch failed not long ago.
@@ -53,14 +55,14 @@ pub(crate) struct WhatIfBase {
 }
 
 impl WhatIfBase {
-    /// Of an open store, for a workload. `within` tells by URL id what may be planned; empty for all.
+    /// Of an open store, for a workload. `listed` tells by URL id what may be planned; empty for all.
     ///
     /// # Errors
     /// The store has no page, an index cannot be read, or a model cannot be fitted.
     pub(crate) fn new(
         open: &OpenStore,
         workload: &Workload,
-        within: Vec<bool>,
+        listed: Vec<bool>,
         settings: PlanSettings,
     ) -> Result<Self, CampaignError> {
         let prepared = Prepared::new(open, workload, &settings, None)?;
@@ -68,7 +70,7 @@ impl WhatIfBase {
         let manifest = open.store.manifest();
         let beside = older_plans(manifest);
         let Plannable { within, in_flight, retries } =
-            open.plannable(within, &settings.scope, beside.len())?;
+            open.plannable(listed.clone(), &settings.scope, beside.len())?;
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
         let Made { scored, cache, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings, beside)?;
@@ -93,7 +95,7 @@ impl WhatIfBase {
             changes: Arc::new(changes(open, &within)?),
             settings,
         };
-        Ok(Self { base, plan_id, refreshed, epoch, cache, past, within, retries })
+        Ok(Self { base, plan_id, refreshed, epoch, cache, past, listed, within, retries })
     }
 
     /// URLs that there is time for under settings, at least one; none where there is any.
@@ -146,6 +148,7 @@ impl WhatIfBase {
         let plan = PlanRecord {
             id: &id,
             queries: &answer.queries,
+            listed: &self.listed,
             served: &answer.served,
             promised: &promised,
             batch: &answer.choice.batch,
@@ -207,7 +210,7 @@ impl WhatIfBase {
 }
 
 /// The settings and the workload of the newest open plan, and which URLs it was held to, by id; empty if it
-/// was held to none, or if that is not stored because the plan explored nothing.
+/// was held to none, or an earlier version did not store them.
 ///
 /// # Errors
 /// The store has no open plan, another version made it, or a segment is damaged.
@@ -219,9 +222,9 @@ pub(crate) fn open_plan(
     let workload = records::workload(&open.store, &stored.id)?;
     let mut within = Vec::new();
     if settings.within.is_some() {
-        for pick in records::pool(&open.store, &stored.id)? {
+        for url in records::listed(&open.store, &stored.id)? {
             within.resize(open.known.urls.len(), false);
-            within[pick.url.index()] = true;
+            within[url.index()] = true;
         }
     }
     Ok((settings, workload, within))

@@ -118,7 +118,7 @@ impl BoundOptions {
     }
 }
 
-/// Tells where the open plan was held to a list of which nothing is stored, since it drew nothing at random.
+/// Tells where the open plan was held to a list of which nothing is stored, as by versions that had only the pools of draws.
 pub(super) fn say_lost_list(settings: &PlanSettings, within: &[bool], global: &Global) {
     if settings.within.is_some() && within.is_empty() {
         say(global, "the open plan was held to a list of URLs that is not stored: all URLs count");
