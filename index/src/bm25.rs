@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::NONE;
-use crate::text_index::{TermPostings, TextIndex};
+use crate::text_index::{SegmentPart, TermPostings, TextIndex};
 #[cfg(test)]
 use crate::url_table::UrlTable;
 
@@ -133,10 +133,13 @@ struct Frozen {
     bm25: Bm25,
     statistics: CollectionStatistics,
     norms: Vec<f64>,
-    vocabulary: Vocabulary,
+    vocabulary: Arc<Vocabulary>,
     postings: Vec<TermPostings>,
     idf: Vec<f64>,
     forward: Option<Arc<ForwardIndex>>,
+    /// Where postings lie, and up to which record they are counted.
+    segments: Arc<[SegmentPart]>,
+    epoch_end: u32,
 }
 
 /// Records that a segment of the index has documents of.
@@ -204,8 +207,8 @@ impl<'a> Scorer<'a> {
             })
             .collect::<Result<_, StoreError>>()?;
         let (postings, df): (Vec<_>, Vec<u64>) = terms.into_iter().unzip();
-        let frozen = Frozen::new(index, bm25, &counted, &df);
-        let vocabulary = numbered(&distinct);
+        let frozen = Frozen::new(index, (bm25, epoch_end), &counted, &df);
+        let vocabulary = Arc::new(numbered(&distinct));
         Ok(Self::resume(
             index,
             &FrozenStatistics(Arc::new(Frozen { vocabulary, postings, ..frozen })),
@@ -213,7 +216,8 @@ impl<'a> Scorer<'a> {
     }
 
     /// The same for the words of a forward index of this `index`, whose postings it reads only where a query is
-    /// scored over all documents.
+    /// scored over all documents. Statistics of an `earlier` scorer are taken where they are of the same epoch, words and
+    /// documents.
     ///
     /// # Errors
     /// The index cannot be read.
@@ -222,21 +226,34 @@ impl<'a> Scorer<'a> {
         bm25: Bm25,
         epoch_end: u32,
         forward: &Arc<ForwardIndex>,
+        earlier: Option<&FrozenStatistics>,
     ) -> Result<Self, StoreError> {
+        let is_same = |earlier: &&FrozenStatistics| {
+            let Frozen { bm25: of, forward: with, segments, epoch_end: end, .. } = &*earlier.0;
+            let same_words = with.as_ref().is_some_and(|with| Arc::ptr_eq(with, forward));
+            same_words && index.has_parts(segments) && (*of, *end) == (bm25, epoch_end)
+        };
+        if let Some(earlier) = earlier.filter(is_same) {
+            return Ok(Self::resume(index, earlier));
+        }
         let counted = counted(index, epoch_end);
         let mut df = vec![0; forward.vocabulary.len()];
         for (doc, _) in counted.iter().enumerate().filter(|(_, counted)| **counted) {
             forward.of(doc).iter().for_each(|(term, _)| df[*term as usize] += 1);
         }
         let mut postings = vec![TermPostings::default(); forward.vocabulary.len()];
-        for (word, term) in &forward.vocabulary {
-            postings[*term as usize] = index.term(word)?;
+        let looked_up = forward.vocabulary.par_iter();
+        let looked_up = looked_up.map(|(word, &term)| Ok((term, index.term(word)?)));
+        let looked_up: Vec<(TermId, TermPostings)> =
+            looked_up.collect::<Result<_, StoreError>>()?;
+        for (term, of_word) in looked_up {
+            postings[term as usize] = of_word;
         }
         let frozen = Frozen {
-            vocabulary: forward.vocabulary.clone(),
+            vocabulary: Arc::clone(&forward.vocabulary),
             postings,
             forward: Some(Arc::clone(forward)),
-            ..Frozen::new(index, bm25, &counted, &df)
+            ..Frozen::new(index, (bm25, epoch_end), &counted, &df)
         };
         Ok(Self::resume(index, &FrozenStatistics(Arc::new(frozen))))
     }
@@ -483,7 +500,12 @@ fn counted(index: &TextIndex, epoch_end: u32) -> Vec<bool> {
 
 impl Frozen {
     /// Of the `counted` documents, of which so many hold each word.
-    fn new(index: &TextIndex, bm25: Bm25, counted: &[bool], df: &[u64]) -> Self {
+    fn new(
+        index: &TextIndex,
+        (bm25, epoch_end): (Bm25, u32),
+        counted: &[bool],
+        df: &[u64],
+    ) -> Self {
         let lengths = &index.docs().length;
         let of_counted = lengths.iter().zip(counted).filter(|(_, counted)| **counted);
         let statistics = of_counted.fold(CollectionStatistics::default(), |sum, (&length, _)| {
@@ -495,8 +517,19 @@ impl Frozen {
         let average = statistics.average_length();
         let norms = lengths.iter().map(|&length| bm25.norm(length, average)).collect();
         let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
-        let (vocabulary, postings) = (Vocabulary::default(), Vec::new());
-        Self { bm25, statistics, norms, vocabulary, postings, idf, forward: None }
+        let (vocabulary, postings) = (Arc::default(), Vec::new());
+        let segments = Arc::clone(index.parts());
+        Self {
+            bm25,
+            statistics,
+            norms,
+            vocabulary,
+            postings,
+            idf,
+            forward: None,
+            segments,
+            epoch_end,
+        }
     }
 }
 

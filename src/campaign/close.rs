@@ -181,9 +181,11 @@ fn lists(
     let (text, bm25, epoch_end) = (&open.text, settings.bm25, plan.epoch.end_seq);
     let (queries, known) = (&workload.queries, &open.known);
     let (places, start) = (settings.places(), plan.first_seq);
-    let kept = kept.map(|kept| kept.at_the_close(open, &plan.id)).transpose()?.flatten();
-    let (scorer, before) = if let Some((forward, before)) = kept {
-        (Scorer::with_forward(text, bm25, epoch_end, &forward)?, before)
+    let mut kept = kept;
+    let of_plan =
+        kept.as_mut().map(|kept| kept.at_the_close(open, &plan.id)).transpose()?.flatten();
+    let (scorer, before) = if let (Some(kept), Some((forward, before))) = (kept, of_plan) {
+        (kept.scorer(text, (bm25, epoch_end), &forward)?, before)
     } else {
         let scorer = Scorer::new(text, bm25, epoch_end, workload.words())?;
         let before = ServedLists::build(&scorer, queries, places, start, &known.urls)?;

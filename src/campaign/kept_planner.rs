@@ -8,10 +8,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use prospect_index::bm25::{ForwardIndex, Scorer};
+use prospect_index::bm25::{Bm25, ForwardIndex, FrozenStatistics, Scorer};
 use prospect_index::error::StoreError;
 use prospect_index::manifest::Epoch;
 use prospect_index::page_store::Known;
+use prospect_index::text_index::TextIndex;
 
 use super::history::ReadCycles;
 use super::planned::Plan;
@@ -30,6 +31,8 @@ pub(crate) struct KeptPlanner {
     pub(super) cache: Option<PlannerCache>,
     /// Words of pages; none before the first plan.
     forward: Option<Arc<ForwardIndex>>,
+    /// Of the last scorer.
+    statistics: Option<FrozenStatistics>,
     /// Served lists, under the statistics of an epoch: N and words.
     served: Option<(ServedLists, (u64, u64))>,
     /// By open plan: what was served when it was made.
@@ -48,12 +51,6 @@ pub(crate) struct KeptPlanner {
 fn scored(known: &Known, end_seq: u32) -> usize {
     let crawled = known.pages.crawled().filter(|(seq, _)| *seq < end_seq);
     crawled.filter(|(_, url)| known.quality(*url).is_some()).count()
-}
-
-/// The words of all pages of a store that has grown.
-fn grown(earlier: Arc<ForwardIndex>, open: &OpenStore) -> Result<Arc<ForwardIndex>, StoreError> {
-    let earlier = Arc::try_unwrap(earlier).unwrap_or_else(|shared| (*shared).clone());
-    Ok(Arc::new(earlier.grown(&open.text)?))
 }
 
 impl KeptPlanner {
@@ -93,13 +90,29 @@ impl KeptPlanner {
             open.refresh_ngrams()?;
         }
         let forward = match self.forward.take() {
-            Some(earlier) => grown(earlier, open)?,
-            None => Arc::new(ForwardIndex::build(&open.text, workload.words())?),
+            Some(earlier) => earlier.grown(&open.text)?,
+            None => ForwardIndex::build(&open.text, workload.words())?,
         };
         self.past.update(&open.store)?;
         (self.epoch, self.end_seq) = (Some(epoch), manifest.next_seq);
         self.scored = scored(known, self.end_seq);
         Ok(Arc::clone(self.forward.insert(forward)))
+    }
+
+    /// Scores of a store under the statistics of an epoch, which are kept for the next who asks.
+    ///
+    /// # Errors
+    /// The text index cannot be read.
+    pub(super) fn scorer<'t>(
+        &mut self,
+        text: &'t TextIndex,
+        (bm25, epoch_end): (Bm25, u32),
+        forward: &Arc<ForwardIndex>,
+    ) -> Result<Scorer<'t>, StoreError> {
+        let earlier = self.statistics.as_ref();
+        let scorer = Scorer::with_forward(text, bm25, epoch_end, forward, earlier)?;
+        self.statistics = Some(FrozenStatistics::from(&scorer));
+        Ok(scorer)
     }
 
     /// Served lists of the queries now.
@@ -146,7 +159,7 @@ impl KeptPlanner {
         }
         let Some(before) = self.before.remove(plan) else { return Ok(None) };
         let Some(forward) = self.forward.take() else { return Ok(None) };
-        let forward = self.forward.insert(grown(forward, open)?);
+        let forward = self.forward.insert(forward.grown(&open.text)?);
         Ok(Some((Arc::clone(forward), before)))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use prospect_index::bm25::{ForwardIndex, Scorer};
+use prospect_index::bm25::Scorer;
 use prospect_index::error::StoreError;
 use prospect_index::manifest::Epoch;
 use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
@@ -56,13 +56,13 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// For these queries, of whose words there may be a `forward` index.
+    /// For these queries, which there may be a `scorer` for.
     pub(super) fn new(
         open: &'a OpenStore,
         queries: &[Query],
         settings: &PlanSettings,
         epoch: Epoch,
-        forward: Option<&Arc<ForwardIndex>>,
+        scorer: Option<Scorer<'a>>,
     ) -> Result<Self, CampaignError> {
         let mut ranks = PageRanks::default();
         if settings.estimate.reads_page_rank() {
@@ -70,8 +70,8 @@ impl<'a> Reading<'a> {
         }
         let (text, end) = (&open.text, epoch.end_seq);
         let words = queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
-        let scorer = match forward {
-            Some(forward) => Scorer::with_forward(text, settings.bm25, end, forward)?,
+        let scorer = match scorer {
+            Some(scorer) => scorer,
             None => Scorer::new(text, settings.bm25, end, words)?,
         };
         let ngrams = open.ngrams();
@@ -183,7 +183,8 @@ impl<'a> Prepared<'a> {
         let queries = &workload.queries;
         let (reading, (served, served_refresh), mut past, unread) = if let Some(kept) = kept {
             let forward = kept.catch_up(open, &workload, epoch)?;
-            let reading = Reading::new(open, queries, settings, epoch, Some(&forward))?;
+            let scorer = kept.scorer(&open.text, (settings.bm25, epoch.end_seq), &forward)?;
+            let reading = Reading::new(open, queries, settings, epoch, Some(scorer))?;
             let served = kept.served(open, &reading.scorer, &workload, settings)?;
             (reading, (served, Refresh::default()), Arc::clone(&kept.past.past), Vec::new())
         } else {

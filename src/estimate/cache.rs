@@ -31,6 +31,7 @@ use crate::estimate::pair_sort::PairFiles;
 use crate::estimate::pandey_olston::pairs::Training;
 use crate::estimate::running_mean::RunningMean;
 use crate::estimate::url_parts::SiteLevel;
+use crate::estimate::vouching::HostDomains;
 use crate::workload::Query;
 
 /// Kept between plans.
@@ -64,6 +65,8 @@ pub(crate) struct PlannerCache {
     pub(super) scored_parents: Option<ScoredParents>,
     /// Types of URLs.
     pub(super) file_types: FileTypes,
+    /// Domains of their hosts.
+    pub(super) domains: HostDomains,
 }
 
 /// Quality that was expected of crawled pages, and what it was expected from.

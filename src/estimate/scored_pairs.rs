@@ -186,6 +186,9 @@ impl ScoredPairs {
         if is_learned || settings.defended {
             cache.regions.update(&known.urls);
         }
+        if settings.defended {
+            cache.domains.update(&known.urls);
+        }
         let quality = expected_quality(input, cache);
         cache.file_types.update(&known.urls);
         let ScoredCandidates { pairs, page_impact, training_pairs, levels } = match settings.reading
@@ -206,13 +209,14 @@ impl ScoredPairs {
                 url.page = pinned.page;
             }
         }
+        log::debug!("facts of {} URLs set out", urls.len());
         let shared = Shared {
             past_pages: past_pages(input, settings, cache),
             known: known.urls.len(),
             past_picks: input.past_picks.to_vec(),
             owners: input.past_picks.iter().map(|pick| owner(pick.url)).collect(),
             domains: if settings.defended {
-                SlowStart::new(known, urls.par_iter().map(|url| url.url))
+                SlowStart::new(known, &cache.domains, urls.par_iter().map(|url| url.url))
             } else {
                 SlowStart::default()
             },

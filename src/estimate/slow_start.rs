@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::url_estimate::UrlEstimate;
-use crate::estimate::vouching::Domains;
+use crate::estimate::vouching::{Domains, HostDomains};
 
 /// Share of a batch that a domain without a fetched page may take.
 const SHARE: f64 = 0.05;
@@ -35,9 +35,13 @@ pub(crate) struct SlowStart {
 }
 
 impl SlowStart {
-    /// Domains of these URLs.
-    pub(crate) fn new(known: &Known, urls: impl IndexedParallelIterator<Item = UrlId>) -> Self {
-        let domains = Domains::new(known);
+    /// Domains of these URLs; `hosts` are those of all that are known.
+    pub(super) fn new(
+        known: &Known,
+        hosts: &HostDomains,
+        urls: impl IndexedParallelIterator<Item = UrlId>,
+    ) -> Self {
+        let domains = Domains::new(known, hosts);
         // The domain of each, none where nobody vouches for it.
         let of = |url| domains.vouch_for(url).then(|| domains.of(url) as u32);
         let of_urls: Vec<Option<u32>> = urls.map(of).collect();
@@ -114,7 +118,9 @@ mod tests {
             // The later the better.
             urls.push(UrlEstimate::valued(url, 1.0 + at as f64));
         }
-        let domains = SlowStart::new(&known, urls.par_iter().map(|url| url.url));
+        let mut hosts = HostDomains::default();
+        hosts.update(&known.urls);
+        let domains = SlowStart::new(&known, &hosts, urls.par_iter().map(|url| url.url));
         domains.defer(&mut urls, budget);
         let last = urls.iter().rposition(|url| url.deferred).unwrap_or(0);
         assert!(urls[..last].iter().filter(|url| !url.deferred).all(|url| url.estimate > 0.9));
@@ -136,7 +142,9 @@ mod tests {
         known.links.push((UrlId(39), urls[0], 39), "");
         known.links.push((young, urls[1], 40), "");
         let mut estimates = urls.map(|url| UrlEstimate::valued(url, 1.0));
-        SlowStart::new(&known, urls.into_par_iter()).defer(&mut estimates, 1);
+        let mut hosts = HostDomains::default();
+        hosts.update(&known.urls);
+        SlowStart::new(&known, &hosts, urls.into_par_iter()).defer(&mut estimates, 1);
         assert_eq!(estimates.map(|url| url.deferred), [false, true]);
         assert_eq!(estimates.map(|url| url.estimate), [1.0, DEFERRED]);
     }

@@ -12,20 +12,56 @@ use std::collections::HashMap;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::url;
+use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Share of the fetched pages that young domains have together at most.
 const YOUNG: f64 = 0.05;
 
-/// Registrable domains of the fetched pages, in the order in which they were first fetched, then of other hosts. Costs 4
-/// bytes a host and a name a domain.
+/// Registrable domains by host, in the order of these: hosts that were seen are not looked at again. Costs 4 bytes a host
+/// and 20 a domain.
+#[derive(Default)]
+pub(super) struct HostDomains {
+    of_host: Vec<u32>,
+    /// By hash of its name: the number of a domain.
+    numbers: HashMap<u128, u32>,
+    /// URLs whose hosts were looked at.
+    urls: usize,
+}
+
+impl HostDomains {
+    /// Takes in the hosts of new URLs.
+    pub(super) fn update(&mut self, urls: &UrlTable) {
+        let mut first: Vec<UrlId> = Vec::new();
+        for id in (self.urls..urls.len()).map(|id| UrlId(id as u32)) {
+            // Hosts are numbered in the order of their first URLs.
+            if urls.host(id) as usize == self.of_host.len() + first.len() {
+                first.push(id);
+            }
+        }
+        self.urls = urls.len();
+        let name = |&url: &UrlId| url::registrable_domain(url::host(urls.url(url)));
+        let hashes = first.par_iter().map(|url| xxh3_128(name(url).as_bytes()));
+        for hash in hashes.collect::<Vec<u128>>() {
+            let next = self.numbers.len() as u32;
+            self.of_host.push(*self.numbers.entry(hash).or_insert(next));
+        }
+    }
+
+    /// How many domains there are.
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+}
+
+/// Registrable domains, and what is fetched from them. Costs 4 bytes a domain.
 pub(super) struct Domains<'a> {
     known: &'a Known,
-    /// By host.
-    of_host: Vec<u32>,
-    /// How many there are.
-    count: usize,
-    /// Of the fetched pages, by number.
+    hosts: &'a HostDomains,
+    /// By domain: its place among those of the fetched pages, or [`NONE`].
+    places: Vec<u32>,
+    /// Domains of the fetched pages, in the order in which they were first fetched.
     fetched: Vec<Domain>,
     /// The same: whether it is established.
     established: Vec<bool>,
@@ -40,17 +76,18 @@ struct Domain {
 }
 
 impl<'a> Domains<'a> {
-    /// Those of the pages that were fetched.
-    pub(super) fn new(known: &'a Known) -> Self {
-        let (of_host, count) = numbers(known);
-        let fetched = Vec::new();
-        let mut domains = Self { known, of_host, count, fetched, established: Vec::new() };
+    /// Those of known URLs, whose hosts are up to date.
+    pub(super) fn new(known: &'a Known, hosts: &'a HostDomains) -> Self {
+        let (places, fetched) = (vec![NONE; hosts.len()], Vec::new());
+        let mut domains = Self { known, hosts, places, fetched, established: Vec::new() };
         for (seq, page) in known.pages.crawled() {
             let number = domains.of(page);
-            if number == domains.fetched.len() {
+            if domains.places[number] == NONE {
+                domains.places[number] = domains.fetched.len() as u32;
                 domains.fetched.push(Domain { pages: 0, is_given: false });
             }
-            let domain = &mut domains.fetched[number];
+            let place = domains.places[number] as usize;
+            let domain = &mut domains.fetched[place];
             domain.pages += 1;
             domain.is_given = domain.is_given || known.links.incoming(page, seq).next().is_none();
         }
@@ -60,21 +97,21 @@ impl<'a> Domains<'a> {
 
     /// How many domains there are.
     pub(super) fn len(&self) -> usize {
-        self.count
+        self.places.len()
     }
 
     /// Number of the domain of a URL.
     pub(super) fn of(&self, url: UrlId) -> usize {
-        self.of_host[self.known.urls.host(url) as usize] as usize
+        self.hosts.of_host[self.known.urls.host(url) as usize] as usize
     }
 
     /// Pages of a domain that were fetched.
     pub(super) fn fetched(&self, domain: usize) -> u32 {
-        self.fetched.get(domain).map_or(0, |domain| domain.pages)
+        self.fetched.get(self.places[domain] as usize).map_or(0, |domain| domain.pages)
     }
 
     fn is_established(&self, domain: usize) -> bool {
-        self.established.get(domain).is_some_and(|&is| is)
+        self.established.get(self.places[domain] as usize).is_some_and(|&is| is)
     }
 
     /// Whether somebody vouches for a URL: its domain is established, whoever gave it without a link, or a link from an
@@ -92,32 +129,6 @@ impl<'a> Domains<'a> {
                 from == domain || self.is_established(from)
             })
     }
-}
-
-/// By host: the number of its domain, those of fetched pages first, in the order in which these were fetched; and how many
-/// domains there are.
-fn numbers(known: &Known) -> (Vec<u32>, usize) {
-    let urls = &known.urls;
-    let mut first: Vec<UrlId> = Vec::with_capacity(urls.hosts());
-    for url in urls.ids() {
-        // Hosts are numbered in the order of their first URLs.
-        if urls.host(url) as usize == first.len() {
-            first.push(url);
-        }
-    }
-    let name = |&url: &UrlId| url::registrable_domain(url::host(urls.url(url)));
-    let names: Vec<&str> = first.par_iter().map(name).collect();
-    let mut numbers: HashMap<&str, u32> = HashMap::new();
-    let mut of_host = vec![NONE; names.len()];
-    let fetched = known.pages.crawled().map(|(_, url)| urls.host(url));
-    for host in fetched.chain(0..names.len() as u32) {
-        let host = host as usize;
-        if of_host[host] == NONE {
-            let next = numbers.len() as u32;
-            of_host[host] = *numbers.entry(names[host]).or_insert(next);
-        }
-    }
-    (of_host, numbers.len())
 }
 
 /// By domain: whether it is established. All are that somebody gave; of the others all but the smallest, of those as small
@@ -185,7 +196,9 @@ mod tests {
             (young, "https://young.test/more"),
             (young, "https://www.old.test/99"),
         ]);
-        let domains = Domains::new(&known);
+        let mut hosts = HostDomains::default();
+        hosts.update(&known.urls);
+        let domains = Domains::new(&known, &hosts);
         let vouch = |address: &str| domains.vouch_for(known.urls.get(address).unwrap());
         assert!(vouch("https://one.test/"));
         assert!(!vouch("https://two.test/"), "by nobody but a young domain");
@@ -198,8 +211,12 @@ mod tests {
     fn who_came_without_a_link_was_asked_for() {
         let mut known = crawl(&[]);
         let given = known.urls.insert("https://given.test/", "");
-        let domains = Domains::new(&known);
+        let mut hosts = HostDomains::default();
+        hosts.update(&known.urls);
+        let domains = Domains::new(&known, &hosts);
         assert!(domains.vouch_for(given));
-        assert_eq!([0, 1, 2].map(|domain| domains.fetched(domain)), [40, 1, 0]);
+        let fetched = |address: &str| domains.fetched(domains.of(known.urls.get(address).unwrap()));
+        let of = ["https://www.old.test/0", "https://www.young.test/", "https://given.test/"];
+        assert_eq!(of.map(fetched), [40, 1, 0]);
     }
 }

@@ -131,8 +131,10 @@ impl Cap {
 /// URLs that a cap counts together.
 #[derive(Debug)]
 struct Group {
-    /// The host, domain or site.
-    name: String,
+    /// The first of them, which tells its host, domain or site.
+    first: UrlId,
+    /// Its queue, where that is an address.
+    queue: Option<String>,
     /// Place of the cap that counts it.
     kind: usize,
     /// Pages of it that were fetched, where its cap is a share.
@@ -178,6 +180,7 @@ enum Most {
 pub(crate) struct CapGroups {
     /// Caps that are set and apply, that of the smallest groups first.
     kinds: Vec<(Cap, Most)>,
+    level: SiteLevel,
     time: PoliteTime,
     /// Pages fetched so far.
     fetched: usize,
@@ -191,6 +194,22 @@ pub(crate) struct CapGroups {
     of_url: Vec<u32>,
     /// By class and kind: number of the group that its URLs count for.
     within: Vec<u32>,
+}
+
+impl Group {
+    /// One of which nothing is counted yet, and that takes no time.
+    fn new(kind: usize, first: UrlId) -> Self {
+        Self { first, queue: None, kind, fetched: 0, in_time: usize::MAX, in_flight: 0 }
+    }
+}
+
+/// The name of the group of a URL, where its cap is none of time.
+fn name(cap: Cap, level: SiteLevel, address: &str) -> Cow<'_, str> {
+    match cap {
+        Cap::Host | Cap::Time => url::host(address).into(),
+        Cap::Domain => url::registrable_domain(url::host(address)).into(),
+        Cap::Site | Cap::SiteShare => level.site(address),
+    }
 }
 
 impl CapGroups {
@@ -236,6 +255,7 @@ impl CapGroups {
         kinds.sort_by_key(|(cap, _)| size(*cap, level, caps.time.queue_by));
         let mut new = Self {
             kinds,
+            level,
             time: caps.time,
             fetched: so_far.fetched.len(),
             in_flight: if caps.count_in_flight { so_far.in_flight.len() } else { 0 },
@@ -270,14 +290,16 @@ impl CapGroups {
         let SoFar { urls, fetched, queues, in_flight, .. } = so_far;
         // Who has numbered sites need not tell them by their names where nothing else is counted.
         let is_of_sites = matches!(self.kinds[..], [(Cap::Site | Cap::SiteShare, _)]);
-        let sites = so_far.sites.filter(|_| is_of_sites && so_far.site_level == Some(level));
+        let numbers = so_far.sites.filter(|_| so_far.site_level == Some(level));
+        let sites = numbers.filter(|_| is_of_sites);
         let no_queues = Queues::default();
         let queues = queues.unwrap_or(&no_queues);
         let Some(&(smallest, _)) = self.kinds.first() else { return [0; 3] };
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, sites, directories: directories.then(HashMap::new) };
-        let mut numbered = parts.number(all, (level, queues), self.kinds.len());
+        let groups = self.kinds.iter().map(|(cap, _)| self.groups_by(*cap, numbers, directories));
+        let mut numbered = parts.number(all, (level, queues), groups.collect());
         let until = self.add_classes(&mut numbered);
         self.of_url = vec![0; urls.len()];
         for (list, (ids, parts)) in all.into_iter().zip(&numbered.parts).enumerate() {
@@ -298,7 +320,7 @@ impl CapGroups {
                 self.groups[group as usize].in_flight += 1;
             }
         }
-        self.order_classes();
+        self.order_classes(urls);
         let Some(share) = self.share() else { return [0; 3] };
         let mut site_of: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
@@ -313,11 +335,12 @@ impl CapGroups {
 
     /// Where groups do not lie within one another, classes are filled in the order of the names of their groups, whatever
     /// that of the frontier.
-    fn order_classes(&mut self) {
+    fn order_classes(&mut self, urls: &UrlTable) {
         let mut order: Vec<u32> = (0..self.classes.len() as u32).collect();
         if self.time.queue_by == QueueBy::Ip && self.has(Cap::Time) {
-            let name = |&group: &u32| &self.groups[group as usize].name;
-            let names = |class: &u32| self.within(*class).iter().map(name);
+            let names: Vec<Cow<'_, str>> = self.names(urls).collect();
+            let names =
+                |class: &u32| self.within(*class).iter().map(|&group| &names[group as usize]);
             order.sort_by(|a, b| names(a).cmp(names(b)));
         }
         self.order = order;
@@ -327,31 +350,39 @@ impl CapGroups {
     /// as [`Self::number`].
     fn add_classes(&mut self, parts: &mut PartsOfLists<'_>) -> [usize; 3] {
         let kinds = self.kinds.len();
-        let of_parts = (0..kinds * parts.first.len()).into_par_iter();
-        let names: Vec<Cow<'_, str>> =
-            of_parts.map(|at| self.name_in(parts, at % kinds, parts.first[at / kinds])).collect();
         if parts.sites.is_some() {
             // Each is a group, and a class.
-            self.groups = names.iter().map(|name| self.group(0, name, parts.queues)).collect();
+            self.groups = parts.first.iter().map(|&first| Group::new(0, first)).collect();
             self.classes = vec![Class::default(); self.groups.len()];
             self.within = (0..self.groups.len() as u32).collect();
             return parts.until;
         }
+        let is_named = |by: &GroupsBy<'_>| matches!(by, GroupsBy::Name(_));
+        let names = (0..kinds).map(|kind| {
+            let named = if is_named(&parts.groups[kind]) { &parts.first[..] } else { &[] };
+            named.par_iter().map(|&first| self.name_in(parts, kind, first)).collect()
+        });
+        let names: Vec<Vec<Cow<'_, str>>> = names.collect();
+        // Where each part is a group, each is a class.
+        let is_own = parts.groups.iter().any(|by| matches!(by, GroupsBy::Part));
         let (mut groups, mut of_groups) = (Vec::new(), HashMap::new());
         let (share, mut sites) = (self.share(), 0);
         let (mut classes, mut sites_until) = (Vec::new(), Vec::new());
-        for names in names.chunks(kinds) {
+        for at in 0..parts.first.len() {
             let before = self.groups.len();
-            self.groups_of(names, parts, &mut groups);
+            self.groups_of(at, &names, parts, &mut groups);
             let new = self.groups[before..].iter();
             sites += new.filter(|group| Some(group.kind) == share).count();
             sites_until.push(sites);
-            let class = of_groups.get(&groups).copied().unwrap_or(self.classes.len() as u32);
-            classes.push(class);
-            if class as usize == self.classes.len() {
+            let next = self.classes.len() as u32;
+            let same = if is_own { None } else { of_groups.get(&groups).copied() };
+            classes.push(same.unwrap_or(next));
+            if same.is_none() {
                 self.within.extend(&groups);
                 self.classes.push(Class::default());
-                of_groups.insert(groups.clone(), class);
+                if !is_own {
+                    of_groups.insert(groups.clone(), next);
+                }
             }
         }
         let places = parts.place.iter_mut().filter(|place| **place != NONE);
@@ -361,7 +392,10 @@ impl CapGroups {
 
     /// The name of the group of a URL of a kind.
     fn name_in<'u>(&self, parts: &PartsOfLists<'u>, kind: usize, id: UrlId) -> Cow<'u, str> {
-        self.name(self.kinds[kind].0, parts.level, parts.urls.url(id), parts.queues)
+        match self.kinds[kind].0 {
+            Cap::Time => self.time.queue(parts.urls.url(id), parts.queues).into(),
+            cap => name(cap, parts.level, parts.urls.url(id)),
+        }
     }
 
     /// The group of a kind that a URL is in, if one of the lists is; their places were made classes.
@@ -370,36 +404,87 @@ impl CapGroups {
             let class = parts.place.get(sites[id.index()] as usize).filter(|class| **class != NONE);
             return class.map(|&class| self.within(class)[kind]);
         }
-        parts.numbers[kind].get(&self.name_in(parts, kind, id)).copied()
+        match &parts.groups[kind] {
+            GroupsBy::Part => {
+                let class = parts.place.get(parts.urls.host(id) as usize);
+                class.filter(|class| **class != NONE).map(|&class| self.within(class)[kind])
+            }
+            GroupsBy::Site(numbers, of) => {
+                of.get(numbers[id.index()] as usize).copied().filter(|&group| group != NONE)
+            }
+            GroupsBy::Name(of) => of.get(&self.name_in(parts, kind, id)).copied(),
+        }
     }
 
-    /// A group of which nothing is counted yet.
-    fn group(&self, kind: usize, name: &str, queues: &Queues) -> Group {
-        let in_time = self.time.most(self.time.delay_of(name, queues));
-        Group { name: name.to_owned(), kind, fetched: 0, in_time, in_flight: 0 }
+    /// What groups of a cap are told apart by, where parts are `directories` or hosts.
+    fn groups_by<'u>(&self, cap: Cap, sites: Option<&'u [u32]>, directories: bool) -> GroupsBy<'u> {
+        let is_of_sites = matches!(cap, Cap::Site | Cap::SiteShare);
+        match (size(cap, self.level, self.time.queue_by), sites) {
+            (1 | 2, _) if !directories => GroupsBy::Part,
+            (_, Some(sites)) if is_of_sites => GroupsBy::Site(sites, Vec::new()),
+            _ => GroupsBy::Name(HashMap::new()),
+        }
     }
 
-    /// Puts the numbers of the groups of these names, one of each kind, into `groups`. Those that are not there yet are made.
+    /// A group of a kind, of which nothing is counted yet, with its first URL.
+    fn group(&self, kind: usize, first: UrlId, parts: &PartsOfLists<'_>) -> Group {
+        let group = Group::new(kind, first);
+        if self.kinds[kind].0 != Cap::Time {
+            return group;
+        }
+        let is_address = self.time.queue_by == QueueBy::Ip;
+        if !is_address && parts.queues.names().next().is_none() {
+            // All have the same delay.
+            return Group { in_time: self.time.most(self.time.delay), ..group };
+        }
+        let queue = self.time.queue(parts.urls.url(first), parts.queues);
+        let in_time = self.time.most(self.time.delay_of(queue, parts.queues));
+        Group { queue: is_address.then(|| queue.to_owned()), in_time, ..group }
+    }
+
+    /// Puts the numbers of the groups of a part, one of each kind, into `groups`; `names` are by kind, by part. Those that are
+    /// not there yet are made.
     fn groups_of<'u>(
         &mut self,
-        names: &[Cow<'u, str>],
+        part: usize,
+        names: &[Vec<Cow<'u, str>>],
         parts: &mut PartsOfLists<'u>,
         groups: &mut Vec<u32>,
     ) {
         groups.clear();
-        for (kind, (name, numbers)) in names.iter().zip(&mut parts.numbers).enumerate() {
-            let number = numbers.get(name).copied().unwrap_or(self.groups.len() as u32);
+        let first = parts.first[part];
+        for (kind, names) in names.iter().enumerate() {
+            let next = self.groups.len() as u32;
+            let number = match &mut parts.groups[kind] {
+                GroupsBy::Part => next,
+                GroupsBy::Site(numbers, of) => {
+                    let site = numbers[first.index()] as usize;
+                    of.resize(of.len().max(site + 1), NONE);
+                    let group = &mut of[site];
+                    *group = if *group == NONE { next } else { *group };
+                    *group
+                }
+                GroupsBy::Name(of) => *of.entry(names[part].clone()).or_insert(next),
+            };
             groups.push(number);
-            if number as usize == self.groups.len() {
-                self.groups.push(self.group(kind, name, parts.queues));
-                numbers.insert(name.clone(), number);
+            if number == next {
+                self.groups.push(self.group(kind, first, parts));
             }
         }
     }
 
     /// Names of the groups, by number.
-    pub(super) fn names(&self) -> impl IndexedParallelIterator<Item = &str> {
-        self.groups.par_iter().map(|group| group.name.as_str())
+    pub(super) fn names<'n>(
+        &'n self,
+        urls: &'n UrlTable,
+    ) -> impl IndexedParallelIterator<Item = Cow<'n, str>> {
+        self.groups.par_iter().map(|group| match (&group.queue, self.kinds[group.kind].0) {
+            (Some(queue), _) => queue.into(),
+            (None, Cap::Time) if self.time.queue_by == QueueBy::Domain => {
+                name(Cap::Domain, self.level, urls.url(group.first))
+            }
+            (None, cap) => name(cap, self.level, urls.url(group.first)),
+        })
     }
 
     /// Numbers of the groups that URLs of a class count for, the smallest first.
@@ -487,21 +572,6 @@ impl CapGroups {
         self.most(&self.limits(usize::MAX, usize::MAX), Counted::All)
     }
 
-    fn name<'a>(
-        &self,
-        cap: Cap,
-        level: SiteLevel,
-        address: &'a str,
-        queues: &'a Queues,
-    ) -> Cow<'a, str> {
-        match cap {
-            Cap::Host => url::host(address).into(),
-            Cap::Domain => url::registrable_domain(url::host(address)).into(),
-            Cap::Site | Cap::SiteShare => level.site(address),
-            Cap::Time => self.time.queue(address, queues).into(),
-        }
-    }
-
     /// The class of a URL of the frontier, below [`Self::class_count`]; 0 where there are no caps.
     pub(crate) fn class(&self, id: UrlId) -> u32 {
         self.of_url.get(id.index()).copied().unwrap_or(0)
@@ -545,17 +615,27 @@ struct PartsOfLists<'a> {
     place: Vec<u32>,
     /// How many of these come in the lists until each.
     until: [usize; 3],
-    /// By kind: groups by name, where parts are no sites.
-    numbers: Vec<HashMap<Cow<'a, str>, u32>>,
+    /// By kind: its groups, where parts are no sites.
+    groups: Vec<GroupsBy<'a>>,
+}
+
+/// Groups of a kind, by what tells them apart.
+enum GroupsBy<'a> {
+    /// Each part is one: both are hosts.
+    Part,
+    /// Numbers of sites by URL, and by these the groups, or [`NONE`].
+    Site(&'a [u32], Vec<u32>),
+    /// Their names.
+    Name(HashMap<Cow<'a, str>, u32>),
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of these lists, for so many `kinds` of groups.
+    /// The parts of these lists, for kinds of groups of which there is none yet.
     fn number(
         &mut self,
         all: [&[UrlId]; 3],
         (level, queues): (SiteLevel, &'a Queues),
-        kinds: usize,
+        groups: Vec<GroupsBy<'a>>,
     ) -> PartsOfLists<'a> {
         let parts = all.map(|ids| self.of(ids));
         let (mut first, mut place) = (Vec::new(), Vec::new());
@@ -572,8 +652,8 @@ impl<'a> Parts<'a> {
             }
             first.len()
         });
-        let (urls, sites, numbers) = (self.urls, self.sites, vec![HashMap::new(); kinds]);
-        PartsOfLists { urls, level, queues, sites, parts, first, place, until, numbers }
+        let (urls, sites) = (self.urls, self.sites);
+        PartsOfLists { urls, level, queues, sites, parts, first, place, until, groups }
     }
 
     /// The part that each of these URLs lies in.

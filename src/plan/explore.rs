@@ -138,7 +138,7 @@ pub(super) fn draw(
     urls: &UrlTable,
     counter: &CapCounter<'_>,
 ) -> Draw {
-    let groups = Groups::new(members, counter, seed);
+    let groups = Groups::new(members, counter, urls, seed);
     let chances = groups.chances(members, draws);
     // A number in [0, 1) with the bits that a double has.
     let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
@@ -342,11 +342,16 @@ fn root(of: impl Fn(f64) -> f64, least: f64, most: f64) -> f64 {
 
 impl Groups {
     /// Of members.
-    fn new(members: &DrawMembers<'_>, counter: &CapCounter<'_>, seed: u64) -> Self {
+    fn new(
+        members: &DrawMembers<'_>,
+        counter: &CapCounter<'_>,
+        urls: &UrlTable,
+        seed: u64,
+    ) -> Self {
         let count = counter.groups.class_count();
         // By group: a number drawn for its name. Classes are in the order of these, that of the largest group first.
-        let drawn = counter.groups.names().map(|name| xxh3_64_with_seed(name.as_bytes(), seed));
-        let drawn: Vec<u64> = drawn.collect();
+        let names = counter.groups.names(urls);
+        let drawn: Vec<u64> = names.map(|name| xxh3_64_with_seed(name.as_bytes(), seed)).collect();
         let within = |class: &u32| counter.groups.within(*class).iter().rev();
         let drawn_for = |class: &u32| within(class).map(|&group| drawn[group as usize]);
         let mut classes: Vec<u32> = (0..count).collect();

@@ -187,6 +187,7 @@ pub(crate) fn choose_among(
         budget: settings.selection.budget,
     };
     let mut blended = scored.blend(&blending);
+    log::debug!("estimates of {} URLs made", blended.urls.len());
     let mut ranking = std::mem::take(&mut blended.urls);
     let mut factors = Vec::new();
     if !input.factors.is_empty() {

@@ -247,7 +247,7 @@ impl<'a> RunningPlanner<'a> {
             if let Some((_, frozen)) = self.frozen.as_ref().filter(|(end, _)| *end == end_seq) {
                 return Ok(Scorer::resume(text, frozen));
             }
-            let scorer = Scorer::with_forward(text, self.settings.bm25, end_seq, forward)?;
+            let scorer = Scorer::with_forward(text, self.settings.bm25, end_seq, forward, None)?;
             self.frozen = Some((end_seq, FrozenStatistics::from(&scorer)));
             return Ok(scorer);
         }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use prospect_index::bm25::ForwardIndex;
 use prospect_index::error::StoreError;
@@ -112,7 +112,7 @@ impl Collection {
             urls: &self.urls,
             links: self.anchored_links(),
             text: &self.text,
-            forward: Some(Arc::new(ForwardIndex::build(&self.text, words)?)),
+            forward: Some(ForwardIndex::build(&self.text, words)?),
             strings,
             vectors: None,
             near_duplicates: None,

@@ -102,7 +102,7 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
         vectors,
         quality: (0..count).map(|page| -((page * 7 % 11) as f64) / 2.0).collect(),
         relevant: (0..count).map(|page| u32::from(page % 5 == 0)).collect(),
-        forward: Arc::new(ForwardIndex::build(&collection.text, workload.words()).unwrap()),
+        forward: ForwardIndex::build(&collection.text, workload.words()).unwrap(),
         collection,
         strings,
         workload,

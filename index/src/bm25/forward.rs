@@ -5,6 +5,7 @@
 //! Costs 8 bytes for each word that a document holds, and 4 a document.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -13,9 +14,9 @@ use crate::error::StoreError;
 use crate::text_index::TextIndex;
 
 /// By document of a text index: the words of a vocabulary that it holds, and how often.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ForwardIndex {
-    pub(super) vocabulary: Vocabulary,
+    pub(super) vocabulary: Arc<Vocabulary>,
     /// `fetch_seq` of the documents.
     seqs: Vec<u32>,
     /// Those of document d at `starts[d]..starts[d + 1]`, by word.
@@ -34,14 +35,10 @@ impl ForwardIndex {
     pub fn build<'w>(
         index: &TextIndex,
         words: impl IntoIterator<Item = &'w str>,
-    ) -> Result<Self, StoreError> {
-        let none = Self {
-            vocabulary: super::numbered(&super::distinct(words)),
-            seqs: Vec::new(),
-            starts: vec![0],
-            words: Vec::new(),
-        };
-        none.grown(index)
+    ) -> Result<Arc<Self>, StoreError> {
+        let vocabulary = Arc::new(super::numbered(&super::distinct(words)));
+        let none = Self { vocabulary, seqs: Vec::new(), starts: vec![0], words: Vec::new() };
+        Arc::new(none).grown(index)
     }
 
     /// The same for an index that has the documents of this one, in whatever order, and more. Costs a copy, and the
@@ -49,10 +46,10 @@ impl ForwardIndex {
     ///
     /// # Errors
     /// The postings cannot be read.
-    pub fn grown(self, index: &TextIndex) -> Result<Self, StoreError> {
+    pub fn grown(self: &Arc<Self>, index: &TextIndex) -> Result<Arc<Self>, StoreError> {
         let seqs = &index.docs().seq;
         if self.seqs == *seqs {
-            return Ok(self);
+            return Ok(Arc::clone(self));
         }
         let known: HashMap<u32, usize> = self.seqs.iter().copied().zip(0..).collect();
         let is_new = |doc: usize| !known.contains_key(&seqs[doc]);
@@ -76,7 +73,8 @@ impl ForwardIndex {
             words.extend_from_slice(known.get(&seqs[doc]).map_or(new, |&old| self.of(old)));
             starts.push(words.len() as u32);
         }
-        Ok(Self { vocabulary: self.vocabulary, seqs: seqs.clone(), starts, words })
+        let vocabulary = Arc::clone(&self.vocabulary);
+        Ok(Arc::new(Self { vocabulary, seqs: seqs.clone(), starts, words }))
     }
 
     /// Words that a document holds, ascending, with their frequencies.
@@ -93,9 +91,10 @@ impl ForwardIndex {
 
 /// Documents of these segments that hold a word.
 fn postings(index: &TextIndex, word: &str, segments: &[usize]) -> Result<Postings, StoreError> {
-    let (term, mut found) = (index.term(word)?, Vec::new());
+    let mut found = Vec::new();
     for &segment in segments {
-        index.for_each_block(&term, segment, |base, block, freqs| {
+        let Some(info) = index.term_in(word, segment)? else { continue };
+        index.for_each_block_of(&info, segment, |base, block, freqs| {
             found.extend(block.iter().map(|doc| base + doc).zip(freqs.iter().copied()));
         })?;
     }
@@ -104,8 +103,6 @@ fn postings(index: &TextIndex, word: &str, segments: &[usize]) -> Result<Posting
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::bm25::{Bm25, FrozenStatistics, Scorer, Scores};
     use crate::page::UrlId;
@@ -135,9 +132,8 @@ mod tests {
         let first = TextIndex::build(&dir.path().join("first"), texts(50)).unwrap();
         let whole = TextIndex::build(&dir.path().join("text"), texts(90)).unwrap();
         let forward = ForwardIndex::build(&first, WORDS).unwrap().grown(&whole).unwrap();
-        let forward = Arc::new(forward);
         let early = whole.with_docs(docs(&whole, 40));
-        let before = Scorer::with_forward(&early, Bm25::default(), 40, &forward).unwrap();
+        let before = Scorer::with_forward(&early, Bm25::default(), 40, &forward, None).unwrap();
         let frozen = FrozenStatistics::from(&before);
         let later = whole.with_docs(docs(&whole, 70));
         let plain = Scorer::new(&later, Bm25::default(), 40, WORDS).unwrap();

@@ -379,7 +379,6 @@ mod tests {
     use super::*;
     use crate::bm25::Bm25;
     use crate::text_index::{DocTable, TextIndex};
-    use std::sync::Arc;
 
     const WORDS: [&str; 6] = ["the", "of", "rye", "bread", "oven", "nowhere"];
     const PAGES: u32 = 300;
@@ -428,7 +427,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let index = built(&dir);
         let index = index.with_docs(docs(&index));
-        let forward = Arc::new(ForwardIndex::build(&index, WORDS).unwrap());
+        let forward = ForwardIndex::build(&index, WORDS).unwrap();
         let queries = [
             &["rye"][..],
             &["the", "rye"],
@@ -439,7 +438,7 @@ mod tests {
         ];
         for bm25 in [Bm25::default(), Bm25 { k1: 0.0, b: 0.4 }] {
             let plain = Scorer::new(&index, bm25, 200, WORDS).unwrap();
-            let forward = Scorer::with_forward(&index, bm25, 200, &forward).unwrap();
+            let forward = Scorer::with_forward(&index, bm25, 200, &forward, None).unwrap();
             for scorer in [&plain, &forward] {
                 for (query, end, k) in queries.iter().flat_map(|query| {
                     [100, 200, PAGES]
