@@ -159,6 +159,8 @@ fn each_query_can_have_crawls_of_its_own() {
     }
     let found = summary(&bench, "first");
     let single = &found["single_query"];
+    assert!(found["collection"]["relevant_pages"].as_u64().unwrap() > 0, "{found}");
+    assert!(found["collection"]["total_impact"].as_f64().unwrap() > 0.0);
     assert_eq!((&single["pages"], &single["batch"]), (&20.into(), &5.into()));
     let queries = single["queries"].as_u64().unwrap();
     let lines = read("first", "single-query.csv").lines().count() as u64;

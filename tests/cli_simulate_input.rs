@@ -53,6 +53,16 @@ fn policies_that_there_are_not_are_answered_with_the_nearest() {
     check(&[], "GOOD --policy all,opic", &["policy opic is named twice"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_gone_once_it_is_read() {
+    let pipe = BENCH.path("pipe.txt");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let what = ["qrels ", "pipe.txt is a pipe, which is gone once it is read", "name a file"];
+    check(&[], "GOOD --policy bfs --qrels @pipe.txt", &what);
+}
+
 #[test]
 fn options_of_policies_name_what_there_is() {
     let cases: [(&str, &[&str]); 5] = [

@@ -102,7 +102,9 @@ fn a_crawl_is_simulated_with_judgements_by_ids() {
     let dir = tempfile::tempdir().unwrap();
     documents(dir.path(), false);
     beir(dir.path());
-    let records = r#"{"query_id": "q1", "doc_id": "D1", "relevance": 1, "iteration": "0"}"#;
+    // By the id of a document, and by the URL of another.
+    let records = r#"{"query_id": "q1", "doc_id": "D1", "relevance": 1, "iteration": "0"}
+{"query_id": "q1", "doc_id": "https://a.test/D2", "relevance": 1}"#;
     let [corpus, queries, qrels, map, out] =
         ["corpus.jsonl", "queries.jsonl", "qrels.jsonl", "map.jsonl", "out"]
             .map(|name| dir.path().join(name));
@@ -116,6 +118,7 @@ fn a_crawl_is_simulated_with_judgements_by_ids() {
     let summary = fs::read_to_string(out.join("summary.json")).unwrap();
     let summary: Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["provenance"]["config"]["doc-urls"], "map.jsonl");
+    assert_eq!(summary["collection"]["relevant_pages"], 2);
     // Tables name the experiment as the summary does.
     let curves = fs::read_to_string(out.join("curves.csv")).unwrap();
     let place = curves.lines().next().unwrap().split(',').position(|name| name == "experiment");

@@ -53,6 +53,10 @@ fn other_lists_and_objectives_are_told_as_such() {
     };
     let seen = text(&["--visibility", "geometric:0.3"]);
     assert!(seen.contains("part "), "what changed an estimate is told: {seen}");
+    let whole = text(&["--budget", "9999"]);
+    assert!(
+        whole.lines().filter(|line| line.contains("budget: ")).all(|line| line.contains(" → "))
+    );
     assert!(!seen.contains("its host"), "{seen}");
     let served = text(&["--objective", "served", "--budget", "3"]);
     assert!(served.contains("objective expected → served"), "{served}");
@@ -77,6 +81,9 @@ fn scenarios_of_a_file_stand_on_their_base_and_name_files_beside_it() {
     assert_eq!(names, ["sharp tools get hot", "scenario 2", "scenario 3"]);
     assert!(scenarios.iter().all(|scenario| scenario["plan"]["explore"] == 0.0));
     assert_eq!(found["base"]["explore"], 0.0);
+    assert_eq!(found["state"]["on_base"], true);
+    let text = String::from_utf8(whatif(&store, &["--scenario", file]).stdout).unwrap();
+    assert!(text.contains(", as [base] has it, without a scenario"), "{text}");
     assert_eq!(scenarios[0]["matched_queries"], 1);
     assert!(scenarios[1]["matched_queries"].as_u64().unwrap() >= 1);
     assert_eq!(scenarios[1]["plan"]["picks"], 2);
@@ -203,6 +210,52 @@ fn a_budget_that_is_what_there_is_time_for_follows_the_time() {
     // One that was given stays.
     assert!(plan(&store, &[&fixed[..], &["--budget", "3"]].concat()).status.success());
     assert_eq!(picks(&json("4")["scenarios"][0]), 3);
+}
+
+/// URLs of a frontier, a plan of which is held to some of them.
+#[test]
+fn a_list_that_a_plan_is_held_to_stays_with_it() {
+    let (directory, store) = demo_store();
+    let queries = concat!(env!("CARGO_MANIFEST_DIR"), "/workloads/tiny/queries.tsv");
+    let list = directory.path().join("list.txt");
+    let fixed = ["--workload", queries, "--release", "all", "--format", "urls", "--quiet"];
+    let planned = |more: &[&str]| {
+        let output = plan(&store, &[&fixed[..], more].concat());
+        assert!(output.status.success(), "{output:?}");
+        let urls = String::from_utf8(output.stdout).unwrap();
+        urls.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = planned(&["--budget", "100"]);
+    let (first, listed) = all.split_at(all.len() / 2);
+    fs::write(&list, listed.join("\n")).unwrap();
+    // Nothing is drawn, so that nothing but the list itself tells what it was.
+    planned(&["--budget", "2", "--explore", "0", "--within", list.to_str().unwrap()]);
+    let file = directory.path().join("all.toml");
+    fs::write(&file, "[[scenario]]\nbudget = 100\n").unwrap();
+    let told = whatif(&store, &["--budget", "100", "--json"]);
+    assert!(!String::from_utf8_lossy(&told.stderr).contains("not stored"), "{told:?}");
+    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+    assert_eq!(told["base"]["frontier"], listed.len());
+    assert_eq!(told["scenarios"][0]["plan"]["picks"], listed.len());
+    // A plan that is a scenario carried out is held to it, too.
+    let done = plan(&store, &["--scenario", file.to_str().unwrap(), "--format", "urls"]);
+    let done = String::from_utf8(done.stdout).unwrap();
+    assert!(first.iter().all(|url| !done.lines().any(|line| line == url)), "{done}");
+    let again = whatif(&store, &["--budget", "100", "--json"]);
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(again["base"]["frontier"], listed.len());
+    assert_eq!(lists(&store), 1);
+    // Once it is over, nobody asks for the list.
+    planned(&["--budget", "100"]);
+    assert_eq!(lists(&store), 0);
+}
+
+/// Lists that a store names.
+fn lists(store: &Path) -> usize {
+    let manifest = fs::read(store.join("MANIFEST.json")).unwrap();
+    let sealed: Value = serde_json::from_slice(&manifest).unwrap();
+    let segments = sealed["manifest"]["segments"].as_array().unwrap().iter();
+    segments.filter(|segment| segment["kind"] == "lists").count()
 }
 
 fn plan(store: &Path, arguments: &[&str]) -> Output {

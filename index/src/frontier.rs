@@ -27,7 +27,7 @@ use crate::storage::{FileEntry, Storage};
 use crate::text_index::Refresh;
 use crate::words::url_text;
 
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// A segment is merged with the one before it while it has at least this share of its URLs.
 const MERGE_SHARE: f64 = 0.5;
 

@@ -281,11 +281,20 @@ impl Explained<'_> {
     /// multiplied with it.
     fn reservations(&self, url: &UrlEstimate) -> [Factor; 5] {
         let slow_start = if url.deferred { DEFERRED } else { 1.0 };
+        let known = self.reasons.known;
+        let of_fetches = match known.pages.fetch(url.url) {
+            Fetch::Failed { .. } => {
+                "share of URLs that had failed once, as this one has, and gave a page later"
+            }
+            _ => {
+                "share of fetches that succeeded, of its host and its type; where there were few, of all"
+            }
+        };
         [
             Factor::given("site reliability", url.reliability)
                 .noted("past picks of its site, or of others as new, kept less of what they promised"),
             Factor::given("chance to be fetched", url.fetch)
-                .noted("share of fetches that succeeded, of its host and its type; where there were few, of all"),
+                .noted(of_fetches),
             Factor::given("chance to have a text", url.text)
                 .noted("share of pages that had one, of its type; where there were few, of all"),
             Factor::given("slow start", slow_start).noted(

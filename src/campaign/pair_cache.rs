@@ -40,10 +40,10 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 16;
+const PAIRS_VERSION: u32 = 17;
 const PAIRS: &str = "basis";
 const RUN: &str = "run-";
-const MODELS_VERSION: u32 = 10;
+const MODELS_VERSION: u32 = 11;
 
 /// All that scored pairs depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -176,9 +176,9 @@ pub(super) fn load(
     );
     let mut input = prepared.input(within)?;
     if earlier.is_some() {
-        let forward = Arc::new(ForwardIndex::build(&open.text, prepared.workload.words())?);
+        let forward = ForwardIndex::build(&open.text, prepared.workload.words())?;
         let end = prepared.epoch.end_seq;
-        scorer = Scorer::with_forward(&open.text, settings.bm25, end, &forward)?;
+        scorer = Scorer::with_forward(&open.text, settings.bm25, end, &forward, None)?;
         input.scorer = &scorer;
         log::debug!("words of pages set out");
     }

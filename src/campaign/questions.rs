@@ -230,6 +230,7 @@ impl Questions {
         let base = &self.whatif_base.base;
         StoreState {
             plan_id: self.whatif_base.plan_id.clone(),
+            on_base: self.shared != Scenario::default(),
             pages: self.open.known.pages.len(),
             queries: base.queries.len(),
             pairs: base.scored.pair_count(),

@@ -13,7 +13,7 @@ use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
 use crate::workload::Workload;
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Payload {

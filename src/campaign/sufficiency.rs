@@ -43,7 +43,7 @@ use crate::sufficiency::verdict::{Exhausted, Gain, Saturation, Signals, THETA, g
 use crate::sufficiency::windows::windows;
 use crate::workload::{Query, Workload};
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What kept tracks were made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,8 @@
 //! What a reader is told about metrics, tests and limits of a simulation. The definitions are those
 //! of docs/methods.md in words; the figures are computed elsewhere.
 
-use crate::results::{Provenance, Summary};
+use crate::report::number::counted;
+use crate::results::{Interval, Provenance, Summary};
 
 /// Metric names as they are compared, and what they mean.
 const METRICS: &[(&[&str], &str)] = &[
@@ -134,6 +135,12 @@ pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
 /// Number of seed sets.
 pub(crate) fn seed_sets(summary: &Summary) -> usize {
     summary.policies.iter().map(|policy| policy.fetched.len()).max().unwrap_or(0)
+}
+
+/// How many seed sets a speedup is of, if those are not all: in the others the crawls reach no level in common.
+pub(super) fn of_sets(speedup: &Interval, sets: usize) -> Option<String> {
+    let of = speedup.values.len();
+    (0 < of && of < sets).then(|| format!("of {}", counted(of as u64, "set")))
 }
 
 /// Length of result lists, and how visible their places are.

@@ -90,7 +90,7 @@ pub(crate) fn tables(summary: &Summary, kind: Option<&str>) -> String {
 fn sketches(limited: &LimitedSketches) -> String {
     let out = format!(
         "limited sketches, {}, {} % of the uncrawled pages fetched\n",
-        clean(&limited.policy, NAME_WIDTH),
+        named(&limited.policy),
         fixed(limited.fetched_share * 100.0, 0)
     );
     let points = || limited.points.iter();
@@ -107,13 +107,16 @@ fn sketches(limited: &LimitedSketches) -> String {
 fn heading(summary: &Summary) -> String {
     let (made, collection) = (&summary.provenance, &summary.collection);
     let baseline = summary.baseline.as_deref().map_or("none".to_owned(), |name| clean(name, WIDTH));
+    let sets = counted(glossary::seed_sets(summary) as u64, "seed set");
+    let crawls = format!("; {sets}; baseline {baseline}");
+    // Crawls for one query each tell of themselves.
+    let crawls = if summary.single_query.is_some() { String::new() } else { crawls };
     let mut out = format!("{}\n", clean(&summary.title, WIDTH));
     out += &format!(
-        "  {} on {}; {} queries; {}; baseline {baseline}\n",
+        "  {} on {}; {} queries{crawls}\n",
         counted(collection.pages.into(), "page"),
         counted(collection.hosts.into(), "host"),
         thousands(collection.evaluation_queries.into()),
-        counted(glossary::seed_sets(summary) as u64, "seed set"),
     );
     out += &format!(
         "  prospect {}, experiment {}, seed {}, BM25 k1 {} b {}, {}\n",
@@ -138,8 +141,10 @@ fn table(summary: &Summary, kind: usize) -> String {
     let first = names(summary);
     let mut columns = vec![fetched(summary)];
     columns.extend((0..summary.metrics.len()).map(|metric| area(summary, &of_kind, metric)));
-    columns.push(speedup("speedup relevant", &of_kind, |kind| kind.speedup_relevant.as_ref()));
-    columns.push(speedup("speedup impact", &of_kind, |kind| kind.speedup_impact.as_ref()));
+    let sets = glossary::seed_sets(summary);
+    let speedups = |heading, of| speedup((heading, sets), &of_kind, of);
+    columns.push(speedups("speedup relevant", |kind| kind.speedup_relevant.as_ref()));
+    columns.push(speedups("speedup impact", |kind| kind.speedup_impact.as_ref()));
     out += &wrapped(&first, &columns);
     out
 }
@@ -166,7 +171,7 @@ fn wrapped(first: &Column, columns: &[Column]) -> String {
 
 fn names(summary: &Summary) -> Column {
     let cells = summary.policies.iter().map(|policy| {
-        let name = clean(&policy.name, NAME_WIDTH);
+        let name = named(&policy.name);
         if policy.oracle { format!("{name} oracle") } else { name }
     });
     Column { heading: "policy".to_owned(), cells: cells.collect() }
@@ -196,9 +201,9 @@ fn area(summary: &Summary, of_kind: &[&KindSummary], metric: usize) -> Column {
 }
 
 fn speedup(
-    heading: &str,
+    (heading, sets): (&str, usize),
     of_kind: &[&KindSummary],
-    of: impl Fn(&KindSummary) -> Option<&Interval>,
+    of: fn(&KindSummary) -> Option<&Interval>,
 ) -> Column {
     let cells = of_kind.iter().map(|kind| match of(kind) {
         None => "- ".to_owned(),
@@ -208,7 +213,8 @@ fn speedup(
             let ends = interval.low.zip(interval.high).map_or(String::new(), |(low, high)| {
                 format!(" [{}, {}]", fixed(low, 2), fixed(high, 2))
             });
-            format!("{}{ends}{mark}", fixed(interval.mean, 2))
+            let of = glossary::of_sets(interval, sets).map_or(String::new(), |of| format!(" {of}"));
+            format!("{}{ends}{mark}{of}", fixed(interval.mean, 2))
         }
     });
     Column { heading: format!("{heading} "), cells: cells.collect() }
@@ -243,11 +249,17 @@ fn legend(summary: &Summary) -> String {
     }
     out.push('\n');
     if let Some(baseline) = &summary.baseline {
-        let baseline = clean(baseline, NAME_WIDTH);
+        let baseline = named(baseline);
         out += &format!(
             "  * differs from {baseline}: metrics by a paired bootstrap over seed sets and queries \
              (Holm),\n    speedups by their interval; without it: not told apart, or not tested, as HR and impact\n"
         );
+    }
+    let sets = glossary::seed_sets(summary);
+    let kinds = summary.policies.iter().flat_map(|policy| &policy.kinds);
+    let mut speedups = kinds.flat_map(|kind| [&kind.speedup_relevant, &kind.speedup_impact]);
+    if speedups.any(|of| of.as_ref().is_some_and(|of| glossary::of_sets(of, sets).is_some())) {
+        out += "  of 1 set: of the seed sets alone in which both crawls reach a level in common\n";
     }
     out
 }
@@ -259,11 +271,22 @@ fn width(text: &str) -> usize {
 
 /// Text that cannot move the cursor, cut to `most` characters.
 fn clean(text: &str, most: usize) -> String {
-    let mut out: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
-    if width(&out) > most {
-        out = out.chars().take(most.saturating_sub(1)).collect();
-        out.push('…');
+    let plain = || text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let long = plain().take(most + 1).count() > most;
+    if long {
+        plain().take(most.saturating_sub(1)).chain(['…']).collect()
+    } else {
+        plain().collect()
     }
-    out
+}
+
+/// The name of a policy, without what is in its middle where it is long: names of one run differ at their ends.
+fn named(policy: &str) -> String {
+    let all: Vec<char> = policy.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if all.len() <= NAME_WIDTH {
+        return all.into_iter().collect();
+    }
+    let tail = NAME_WIDTH * 2 / 3;
+    let (head, tail) = (&all[..NAME_WIDTH - tail - 1], &all[all.len() - tail..]);
+    head.iter().chain(['…'].iter()).chain(tail).collect()
 }

@@ -151,7 +151,7 @@ pub(crate) struct InputFile {
 }
 
 /// The collection that was crawled.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CollectionFigures {
     /// Pages.
     pub(crate) pages: u32,

@@ -27,8 +27,11 @@ pub(crate) struct WhatIf {
 /// A state of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StoreState {
-    /// Content hash of everything that the base plan depends on.
+    /// Content hash of everything that the base plan depends on, but for what all scenarios share.
     pub(crate) plan_id: String,
+    /// Whether scenarios share something (`[base]`), on which the base plan stands, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) on_base: bool,
     /// Crawled pages.
     pub(crate) pages: usize,
     /// Queries of the workload, merged.

@@ -168,7 +168,10 @@ impl<'a> Meant<'a> {
         let is_unknown =
             |entry: &&String| qids.contains(entry.trim()) && !known.contains(entry.trim());
         if let Some(first) = which.list.iter().find(is_unknown) {
-            let what = format!("{first:?} is neither a query of the workload nor the id of one");
+            let what = format!(
+                "{first:?} is neither a query of the workload nor the id of one; queries with the same words go by the \
+                 first id"
+            );
             return Err(ScenarioError::new(&format!("{key}.list"), what));
         }
         let compiled = |pattern: &String| compiled(key, pattern);

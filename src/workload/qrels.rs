@@ -69,10 +69,11 @@ pub(crate) fn load_by_id(
 ) -> Result<(Vec<RawJudgement>, usize), WorkloadError> {
     let (file, mut raw) = (shown(path), load_raw(path)?);
     let all = raw.len();
-    raw.retain(|raw| urls.url(&raw.docid).is_some());
+    let is_url = |raw: &RawJudgement| url::canonical(&raw.docid).is_ok();
+    raw.retain(|raw| urls.url(&raw.docid).is_some() || is_url(raw));
     let others = all - raw.len();
     let known = by_url(raw, |raw| {
-        let docid = urls.url(&raw.docid).unwrap_or_default().to_owned();
+        let docid = urls.url(&raw.docid).unwrap_or(&raw.docid).to_owned();
         Ok(Some(canonical(RawJudgement { docid, ..raw.clone() }, &file)?.url))
     })?;
     if known.is_empty() && all > 0 {

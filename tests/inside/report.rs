@@ -208,6 +208,18 @@ fn tables_fit_a_terminal() {
     let text = terminal::tables(&summary, Some("all"));
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(!text.contains(['\u{7}', '\u{1b}']), "{text}");
+    assert!(!text.contains("of 1 set"), "{text}");
+    // A policy that reached no level of the baseline in all seed sets but one, and two that differ at their ends.
+    let mut few = experiment::experiment();
+    let speedup = few.policies[6].kinds[0].speedup_relevant.as_mut().unwrap();
+    speedup.values.truncate(1);
+    few.policies[5].name = "prospect+explore=0.2+without=inherited".to_owned();
+    few.policies[6].name = "prospect+explore=0.2+without=anchors".to_owned();
+    let text = terminal::tables(&few, Some("all"));
+    assert!(text.contains("* of 1 set\n"), "{text}");
+    assert!(text.contains("of the seed sets alone"), "{text}");
+    assert!(text.contains("=inherited") && text.contains("=anchors"), "{text}");
+    assert!(page(&[few]).contains("<small>of 1 set</small>"));
 }
 
 #[test]

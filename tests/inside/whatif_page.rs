@@ -10,8 +10,8 @@ use crate::report::html::whatif::page;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::results::whatif::{
     BudgetCurve, BudgetPoint, CapPrice, Difference, HostChange, HostFigures, PlanFigures,
-    QueryFigures, SCHEMA, ScenarioFigures, StoreState, Uncovered, UrlChange, WhatIf,
-    WhatIfQueryChange,
+    QueryFigures, RevisitFigures, SCHEMA, ScenarioFigures, StoreState, Uncovered, UrlChange,
+    WhatIf, WhatIfQueryChange,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -110,6 +110,7 @@ fn found() -> WhatIf {
     WhatIf {
         schema: SCHEMA.to_owned(),
         state: StoreState {
+            on_base: false,
             plan_id: "0123456789abcdef".into(),
             pages: 1234,
             queries: 1,
@@ -149,6 +150,13 @@ fn everything_is_there_without_a_script() {
         assert!(html.contains(said), "{said}\n{html}");
     }
     assert!(!html.contains("href=\"javascript:"), "only addresses of the web are links");
+    assert!(!html.contains("fetched again") && html.contains(">today<"));
+    let mut again = found();
+    again.state.on_base = true;
+    again.scenarios[0].plan.revisits = Some(RevisitFigures { urls: 3, changed: 1.5, impact: 7.0 });
+    let page = crate::report::html::whatif::page(&again).unwrap();
+    assert!(page.contains("3 pages fetched again, 1.5 of which"), "{page}");
+    assert!(page.contains(", as what all scenarios share has it,") && page.contains(">base<"));
 }
 
 #[test]

@@ -18,7 +18,7 @@ mod writing;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tantivy::postings::BlockSegmentPostings;
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption, Schema};
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
@@ -32,7 +32,7 @@ use document::{TOKENIZER, schema};
 use folder::Folder;
 
 /// Version of the index's layout; another one is rebuilt.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -89,7 +89,7 @@ pub struct TextIndex {
     analyzer: Analyzer,
 }
 
-struct SegmentPart {
+pub(crate) struct SegmentPart {
     inverted: Arc<InvertedIndexReader>,
     base: u32,
     len: u32,
@@ -98,7 +98,7 @@ struct SegmentPart {
 /// Where a term's postings lie, segment by segment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TermPostings {
-    infos: Vec<Option<tantivy::postings::TermInfo>>,
+    infos: Vec<Option<TermInfo>>,
 }
 
 impl TextIndex {
@@ -171,19 +171,32 @@ impl TextIndex {
         }
     }
 
+    /// Whether these are its segments, and not such with the same documents.
+    pub(crate) fn has_parts(&self, segments: &Arc<[SegmentPart]>) -> bool {
+        Arc::ptr_eq(&self.segments, segments)
+    }
+
+    /// Its segments.
+    pub(crate) fn parts(&self) -> &Arc<[SegmentPart]> {
+        &self.segments
+    }
+
     /// Finds a term in every segment.
     ///
     /// # Errors
     /// The dictionary cannot be read.
     pub(crate) fn term(&self, word: &str) -> Result<TermPostings> {
+        let infos = (0..self.segments.len()).map(|segment| self.term_in(word, segment));
+        Ok(TermPostings { infos: infos.collect::<Result<_>>()? })
+    }
+
+    /// Finds a term in one segment.
+    ///
+    /// # Errors
+    /// The dictionary cannot be read.
+    pub(crate) fn term_in(&self, word: &str, segment: usize) -> Result<Option<TermInfo>> {
         let term = tantivy::Term::from_field_text(self.body, word);
-        let infos = self
-            .segments
-            .iter()
-            .map(|segment| segment.inverted.get_term_info(&term))
-            .collect::<std::io::Result<_>>()
-            .map_err(failed)?;
-        Ok(TermPostings { infos })
+        self.segments[segment].inverted.get_term_info(&term).map_err(failed)
     }
 
     /// Ordinals of the documents of each segment.
@@ -201,10 +214,23 @@ impl TextIndex {
         &self,
         term: &TermPostings,
         segment: usize,
+        take: impl FnMut(u32, &[u32], &[u32]),
+    ) -> Result<()> {
+        let Some(info) = &term.infos[segment] else { return Ok(()) };
+        self.for_each_block_of(info, segment, take)
+    }
+
+    /// The same of a term that was found in that segment.
+    ///
+    /// # Errors
+    /// The postings cannot be read.
+    pub(crate) fn for_each_block_of(
+        &self,
+        info: &TermInfo,
+        segment: usize,
         mut take: impl FnMut(u32, &[u32], &[u32]),
     ) -> Result<()> {
         let part = &self.segments[segment];
-        let Some(info) = &term.infos[segment] else { return Ok(()) };
         let mut block: BlockSegmentPostings = part
             .inverted
             .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)

@@ -118,7 +118,9 @@ fn spelled(word: &str, lower: &mut String, take: &mut impl FnMut(&str)) {
             continue;
         }
         // Some lower-case forms carry a combining mark, which is not alphanumeric.
-        lower.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
+        let folded = c.to_lowercase().filter(|c| c.is_alphanumeric());
+        // At the end of a word sigma is written in another form, which capitals do not tell.
+        lower.extend(folded.map(|c| if c == 'ς' { 'σ' } else { c }));
     }
     if lower.is_empty() {
         return;
@@ -215,6 +217,7 @@ mod tests {
             ("  ", ""),
             ("İstanbul", "istanbul"),
             ("C++ & C#", "c c"),
+            ("Ο Δρόμος, ΟΔΌΣ, οδός", "ο δρόμοσ οδόσ οδόσ"),
             ("Foo™ ½ x² ﬁne “quoted”", "foo ½ x² ﬁne quoted"),
         ];
         for (text, expected) in cases {

@@ -168,6 +168,13 @@ pub(super) fn input_files(
             return Err(Failure::input(error, "name a file: a killed experiment reads it again"));
         }
         let path = PathBuf::from(path);
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            let error = anyhow::anyhow!(
+                "{role} {} is a pipe, which is gone once it is read",
+                path.display()
+            );
+            return Err(Failure::input(error, "name a file: a killed experiment reads it again"));
+        }
         let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let (bytes, xxh3) = hash_of(&path)?;
         inputs.push(InputFile { role: role.to_owned(), name, bytes, xxh3 });

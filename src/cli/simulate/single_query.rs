@@ -1,10 +1,11 @@
 //! Crawls for one query each: what they found, in the place of all other figures.
 
-use super::{Experiment, Queries, WORK};
+use super::{Experiment, Queries, WORK, figures};
 use crate::cli::output::{Failure, say};
-use crate::results::{Analyses, CollectionFigures, SCHEMA, Summary};
+use crate::results::{Analyses, SCHEMA, Summary};
 use crate::simulate::artefacts;
 use crate::simulate::experiment::{Course, Inputs, Work};
+use crate::simulate::measure;
 use crate::simulate::single_query::SingleQueries;
 use crate::simulate::stopping;
 use crate::simulate::vectors::CollectionVectors;
@@ -40,22 +41,14 @@ impl Experiment<'_> {
             artefacts::stops_csv(storage, &found.stops, &hash)?;
             stopping = Some(stopping::summary(&settings.policies, &settings.stop, &found.stops));
         }
-        let collection = inputs.collection;
+        let kinds = measure::kinds(inputs.collection, &queries.evaluation, judged, settings)?;
         Ok(Summary {
             schema: SCHEMA.to_owned(),
             title: self.title(),
             provenance: self.of.provenance.clone(),
             experiment: String::new(),
             commit: None,
-            collection: CollectionFigures {
-                pages: collection.pages,
-                links: collection.link_count(),
-                hosts: collection.hosts.len() as u32,
-                crawled_before: collection.pages - course.fetchable,
-                planning_queries: queries.planning.queries.len() as u32,
-                evaluation_queries: queries.evaluation.queries.len() as u32,
-                ..CollectionFigures::default()
-            },
+            collection: figures(inputs, queries, &kinds, course.fetchable),
             baseline: None,
             significance: settings.significance,
             checkpoints: Vec::new(),

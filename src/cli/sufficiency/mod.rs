@@ -121,7 +121,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut model = args.llm.model()?;
     let embedder = args.embedding.load(&args.library, global)?;
     judges::check(args.strategy, args, model.is_some())?;
-    let (mut found, plan, drawn) = assess(&open, &workload, args, model.as_mut())?;
+    let (mut found, plan, drawn) = assess(&open, &workload, args, model.as_mut(), global)?;
     let means = Means { model: model.as_mut(), embedder };
     let judged = (&mut found, &plan);
     judges::judge(args.strategy, &mut open, judged, means, (&drawn, args.show), global)?;
@@ -187,6 +187,7 @@ fn assess(
     workload: &Workload,
     args: &Args,
     model: Option<&mut AskedModel>,
+    global: &Global,
 ) -> Result<(Assessment, Plan, Drawn), Failure> {
     let manifest = open.store.manifest();
     let newest = manifest.plans.last();
@@ -205,7 +206,7 @@ fn assess(
     if let Some(path) = &args.variants {
         let analyzer = &open.known.analyzer;
         let given = workload.in_words_of(analyzer);
-        drawn.variants = variants(path, (&given, analyzer), &drawn.workload, model)?;
+        drawn.variants = variants(path, (&given, analyzer), &drawn.workload, model, global)?;
         let Drawn { workload, variants } = &drawn;
         if let Some(path) = &args.planned_out {
             write_workload(path, &Variants::planned(variants, workload))?;
@@ -237,6 +238,7 @@ fn variants(
     (workload, analyzer): (&Workload, &Analyzer),
     merged: &Workload,
     model: Option<&mut AskedModel>,
+    global: &Global,
 ) -> Result<Vec<Variants>, Failure> {
     let wordings = if given == Path::new("words") {
         Variants::without_a_word(merged)
@@ -261,6 +263,12 @@ fn variants(
         let hint = "a variant is a line `qid<TAB>wording` with other words than the query; of `words`, a query has as many \
                     as it has words, if those are three or more";
         return Err(Failure::input(error, hint));
+    }
+    let some = wordings.values().filter(|of_query| !of_query.is_empty()).count();
+    if some > drawn.len() {
+        let queries = counted((some - drawn.len()) as u64, "query");
+        let what = "with fewer than two variants of other words, of which none is held out";
+        say(global, &format!("{queries} {what}"));
     }
     Ok(drawn)
 }

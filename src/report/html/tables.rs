@@ -1,6 +1,7 @@
 //! Areas and speedups as HTML tables, one a query kind. They are complete without the script,
 //! which hides the kinds that are not chosen and makes the columns sortable.
 
+use crate::report::glossary;
 use crate::report::number::{decimals, excludes, fixed, short, thousands};
 use crate::results::{Interval, KindSummary, Summary};
 use crate::web::{escape, isolated};
@@ -58,9 +59,13 @@ fn row(summary: &Summary, at: usize, kind: &KindSummary, places: &[usize]) -> St
         escape(&policy.name),
         pages(&policy.fetched),
     );
+    let sets = glossary::seed_sets(summary);
     for interval in [&kind.speedup_relevant, &kind.speedup_impact] {
         let side = interval.as_ref().filter(|speedup| excludes(speedup, 1.0));
-        out += &cell(interval.as_ref(), 2, side.map(|speedup| speedup.mean > 1.0));
+        let found = cell(interval.as_ref(), 2, side.map(|speedup| speedup.mean > 1.0));
+        let of = interval.as_ref().and_then(|speedup| glossary::of_sets(speedup, sets));
+        let of = of.map_or(String::new(), |of| format!("<small>{of}</small></td>"));
+        out += &if of.is_empty() { found } else { found.replace("</td>", &of) };
     }
     for (curve, places) in kind.curves.iter().zip(places) {
         let told_apart = curve.area_test.is_some_and(|test| test.significant);

@@ -10,14 +10,16 @@ use super::{head, script, tail};
 use crate::report::glossary;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
-    BudgetCurve, BudgetPoint, Difference, HostChange, PlanFigures, ScenarioFigures, StoreState,
-    WhatIf, WhatIfQueryChange,
+    BudgetCurve, BudgetPoint, Difference, HostChange, PlanFigures, RevisitFigures, ScenarioFigures,
+    StoreState, WhatIf, WhatIfQueryChange,
 };
 use crate::web::{self, escape, isolated};
 
 const PARTS_OF_SCRIPT: &[&str] = &[web::BARS, web::PLANS, include_str!("../assets/whatif.js")];
 /// What the plan without a scenario is called.
-const TODAY: &str = "today";
+fn today(state: &StoreState) -> &'static str {
+    if state.on_base { "base" } else { "today" }
+}
 
 /// The page.
 ///
@@ -56,7 +58,7 @@ fn overview(found: &WhatIf) -> String {
     out += &lead(&found.state, &found.base);
     out += &plans(found);
     out += "<div class=\"view\" data-view=\"budget\"></div>\n";
-    out += &uncovered(&found.base.uncovered, TODAY);
+    out += &uncovered(&found.base.uncovered, today(&found.state));
     out += DEFINITIONS;
     out + "</section>\n"
 }
@@ -74,9 +76,10 @@ const DEFINITIONS: &str = "<h3>Definitions</h3>\n<dl>\n\
 
 fn lead(state: &StoreState, base: &PlanFigures) -> String {
     format!(
-        "<p>Plan {} of {}, for {} with {}; {} by BM25 (k1 {}, b {}). Today {} of {} are \
+        "<p>Plan {}{} of {}, for {} with {}; {} by BM25 (k1 {}, b {}). Today {} of {} are \
          picked.</p>\n",
         isolated(&state.plan_id),
+        if state.on_base { ", as what all scenarios share has it," } else { "" },
         counted(state.pages as u64, "page"),
         counted(state.queries as u64, "query"),
         counted(state.pairs as u64, "candidate pair"),
@@ -85,7 +88,18 @@ fn lead(state: &StoreState, base: &PlanFigures) -> String {
         state.b,
         thousands(base.picks as u64),
         counted(base.frontier as u64, "URL"),
-    )
+    ) + &revisits(base).map_or(String::new(), |again| format!("<p class=\"note\">{again}</p>\n"))
+}
+
+/// Pages that a batch fetches again, in words.
+fn revisits(plan: &PlanFigures) -> Option<String> {
+    let RevisitFigures { urls, changed, impact } = plan.revisits?;
+    Some(format!(
+        "{} fetched again, {} of which are expected to have changed; their impact in the lists is {}, beside that above.",
+        counted(urls as u64, "page"),
+        fixed(changed, 1),
+        fixed(impact, 1),
+    ))
 }
 
 fn section(scenario: &ScenarioFigures, at: usize) -> Result<String, serde_json::Error> {
@@ -137,7 +151,7 @@ fn summary(scenario: &ScenarioFigures) -> String {
         thousands(difference.leaving_count as u64),
         thousands(difference.moving_count as u64),
     );
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = revisits(plan).into_iter().collect();
     if scenario.matched_queries > 0 {
         let matched = scenario.matched_queries;
         let queries = if matched == 1 { "query is" } else { "queries are" };
@@ -155,7 +169,7 @@ fn summary(scenario: &ScenarioFigures) -> String {
 /// What the charts draw: for the section of all plans, then for each scenario.
 fn data(found: &WhatIf) -> Value {
     let plan = |name: &str, plan: &PlanFigures| json!({ "name": name, "plan": { "budget": plan.budget, "curve": curve(&plan.curve) } });
-    let today = std::iter::once(plan(TODAY, &found.base));
+    let today = std::iter::once(plan(today(&found.state), &found.base));
     let scenarios = found.scenarios.iter().map(|one| plan(&one.name, &one.plan));
     let overview = json!({ "plans": today.chain(scenarios).collect::<Value>() });
     std::iter::once(overview).chain(found.scenarios.iter().map(changes)).collect()

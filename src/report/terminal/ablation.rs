@@ -1,6 +1,6 @@
 //! The table of an ablation.
 
-use super::{Column, NAME_WIDTH, clean, wrapped};
+use super::{Column, named, wrapped};
 use crate::report::ablation::{AblationColumn, FIGURES, WHOLE, as_of, rows};
 use crate::report::number::{excludes, with_interval};
 use crate::results::ablation::{Ablation, AblationFigures};
@@ -9,10 +9,10 @@ use crate::results::ablation::{Ablation, AblationFigures};
 pub(super) fn table(ablation: &Ablation) -> String {
     let mut out = String::new();
     for policy in &ablation.policies {
-        let name = clean(&policy.policy, NAME_WIDTH);
+        let name = named(&policy.policy);
         out += &format!("ablation of {name}, {}\n", as_of(ablation));
         let rows = rows(policy);
-        let names = rows.iter().map(|(name, ..)| clean(name, NAME_WIDTH));
+        let names = rows.iter().map(|(name, ..)| named(name));
         let first = Column { heading: "without".to_owned(), cells: names.collect() };
         let columns = FIGURES.each_ref().map(|figure| column(figure, &rows));
         out += &wrapped(&first, &columns);

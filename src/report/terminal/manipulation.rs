@@ -1,6 +1,6 @@
 //! The table of attacks.
 
-use super::{Column, NAME_WIDTH, clean, wrapped};
+use super::{Column, NAME_WIDTH, clean, named, wrapped};
 use crate::report::manipulation::{
     FIGURES, ManipulationColumn, ManipulationRow, as_of, described, places, rows,
 };
@@ -14,7 +14,7 @@ pub(super) fn table(manipulation: &Manipulation) -> String {
     for attack in &manipulation.attacks {
         out += &format!("\n{}: {}\n", clean(&attack.attack, NAME_WIDTH), described(attack));
         let of_attack = || all.iter().filter(|row| row.attack.attack == attack.attack);
-        let names = of_attack().map(|row| clean(&row.policy.policy, NAME_WIDTH));
+        let names = of_attack().map(|row| named(&row.policy.policy));
         let first = Column { heading: "policy".to_owned(), cells: names.collect() };
         let columns = FIGURES.each_ref().map(|figure| {
             // As many decimals for every attack.

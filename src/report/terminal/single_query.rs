@@ -1,6 +1,6 @@
 //! Crawls for one query each.
 
-use super::{Column, NAME_WIDTH, clean, rows};
+use super::{Column, NAME_WIDTH, clean, named, rows};
 use crate::report::number::{thousands, with_interval};
 use crate::results::single_query::{SingleQueryPolicy, SingleQuerySummary};
 
@@ -23,7 +23,7 @@ pub(super) fn table(single: &SingleQuerySummary) -> String {
         column("of the relevant", cells(&|own| with_interval(&own.recall, 3))),
         column("pages", cells(&|own| with_interval(&own.fetched, 1))),
     ];
-    let names = column("policy", cells(&|own| clean(&own.name, NAME_WIDTH)));
+    let names = column("policy", cells(&|own| named(&own.name)));
     out.push_str(&rows(&names, &columns));
     out
 }

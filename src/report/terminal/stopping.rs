@@ -1,6 +1,6 @@
 //! Where rules would have stopped crawls.
 
-use super::{Column, NAME_WIDTH, clean, rows};
+use super::{Column, named, rows};
 use crate::report::number::{fixed, with_interval};
 use crate::results::Interval;
 use crate::results::stopping::{RuleSummary, StoppingSummary};
@@ -45,7 +45,7 @@ pub(super) fn table(stopping: &StoppingSummary) -> String {
         column("impact", &rules, |rule| with_interval(&rule.impact, 3)),
         column("pages over the oracle's", &rules, |rule| fixed(rule.over_oracle.mean, 2)),
     ];
-    let names = lines.iter().map(|(name, _)| clean(name, NAME_WIDTH)).collect();
+    let names = lines.iter().map(|(name, _)| named(name)).collect();
     out.push_str(&rows(&Column { heading: "policy".into(), cells: names }, &columns));
     out
 }

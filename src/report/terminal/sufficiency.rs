@@ -1,6 +1,6 @@
 //! How far sufficiency tells what search returns.
 
-use super::{Column, NAME_WIDTH, clean, rows};
+use super::{Column, clean, named, rows};
 use crate::report::number::{fixed, thousands};
 use crate::results::Interval;
 use crate::results::sufficiency_check::{
@@ -23,7 +23,7 @@ pub(super) fn tables(check: &SufficiencyCheck) -> String {
         let Moves { within, falls_within, between, falls_between } = policy.coverage;
         out += &format!(
             "{}: coverage of a query fell in {} of {} steps within a statistics epoch, in {} of {} between two\n",
-            clean(&policy.name, NAME_WIDTH),
+            named(&policy.name),
             thousands(falls_within),
             thousands(within),
             thousands(falls_between),
@@ -50,7 +50,7 @@ fn correlations(check: &SufficiencyCheck) -> String {
     let cells = |cell: &dyn Fn(&StrategyCheck, &KindCheck) -> String| -> Vec<String> {
         lines.iter().map(|(_, strategy, kind)| cell(strategy, kind)).collect()
     };
-    let names = lines.iter().map(|(policy, ..)| clean(&policy.name, NAME_WIDTH)).collect();
+    let names = lines.iter().map(|(policy, ..)| named(&policy.name)).collect();
     let columns = [
         column("strategy", cells(&|strategy, _| clean(&strategy.name, SHORT_WIDTH))),
         column("kind", cells(&|_, kind| clean(&kind.kind, SHORT_WIDTH))),
@@ -72,7 +72,7 @@ fn bins(check: &SufficiencyCheck) -> String {
     let cells = |cell: &dyn Fn(&StrategyCheck, &SufficiencyBin) -> String| -> Vec<String> {
         lines.iter().map(|(_, strategy, bin)| cell(strategy, bin)).collect()
     };
-    let names = lines.iter().map(|(policy, ..)| clean(&policy.name, NAME_WIDTH)).collect();
+    let names = lines.iter().map(|(policy, ..)| named(&policy.name)).collect();
     let columns = [
         column("strategy", cells(&|strategy, _| clean(&strategy.name, SHORT_WIDTH))),
         column("from", cells(&|_, bin| fixed(bin.from, 1))),

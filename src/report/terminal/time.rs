@@ -1,6 +1,6 @@
 //! Crawls against seconds.
 
-use super::{Column, NAME_WIDTH, clean, rows};
+use super::{Column, named, rows};
 use crate::report::number::{fixed, thousands, with_interval};
 use crate::results::time::TimeSummary;
 
@@ -33,7 +33,7 @@ pub(super) fn table(time: &TimeSummary, is_judged: bool) -> String {
         policy.gain.as_ref().map_or_else(|| "-".to_owned(), |gain| with_interval(gain, decimals))
     });
     columns.push(column("ahead of the baseline".into(), gain.collect()));
-    let names = policies().map(|policy| clean(&policy.name, NAME_WIDTH)).collect();
+    let names = policies().map(|policy| named(&policy.name)).collect();
     format!("against seconds: {what}\n{}", rows(&column("policy".into(), names), &columns))
 }
 

@@ -1,6 +1,6 @@
 //! Trials as a table of a terminal.
 
-use super::{Column, NAME_WIDTH, clean, rows};
+use super::{Column, clean, named, rows};
 use crate::report::trials::TrialTable;
 
 /// Characters of what was tried.
@@ -19,6 +19,6 @@ pub(super) fn table(table: &TrialTable) -> String {
         }
     }
     let table = columns.split_first().map_or_else(String::new, |(first, rest)| rows(first, rest));
-    let policy = clean(policy, NAME_WIDTH);
+    let policy = named(policy);
     format!("{title}, {policy}\n  {caption}\n{table}  {}\n", notes.join("\n  "))
 }

@@ -21,8 +21,9 @@ const MARKS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 pub(crate) fn tables(found: &WhatIf) -> String {
     let state = &found.state;
     let mut out = format!(
-        "plan {} without a scenario: {}; {}, {}; BM25 k1 {} b {}, {}\n",
+        "plan {}{} without a scenario: {}; {}, {}; BM25 k1 {} b {}, {}\n",
         state.plan_id,
+        if state.on_base { ", as [base] has it," } else { "" },
         counted(state.pages as u64, "page"),
         counted(state.queries as u64, "query"),
         counted(state.pairs as u64, "pair"),
@@ -82,7 +83,9 @@ fn plan(plan: &PlanFigures) -> String {
 }
 
 fn curve(plan: &PlanFigures) -> String {
-    let mut budgets = MARKS.map(|times| (plan.budget as f64 * times).round()).to_vec();
+    // Caps, or the end of the frontier, may leave no more URLs than those of the last point.
+    let most = plan.curve.points.last().map_or(0.0, |point| point.budget as f64);
+    let mut budgets = MARKS.map(|times| (plan.budget as f64 * times).round().min(most)).to_vec();
     budgets.dedup();
     let mark = |budget: f64| {
         Some(format!("{} → {}", fixed(budget, 0), fixed(impact_at(plan, budget)?, 1)))

@@ -75,6 +75,13 @@ function planRow({ at, name, plan, difference }) {
   return row;
 }
 
+/** Pages that a batch fetches again; what they bring is not in its impact. */
+function revisitsOf({ revisits }) {
+  if (!revisits) return null;
+  const { urls, changed, impact } = revisits;
+  return `${thousands(urls)} ${urls === 1 ? "page" : "pages"} fetched again, ${fixed(changed, 1)} of which are expected to have changed (impact ${amount(impact)} in the lists, beside that)`;
+}
+
 function headline(app) {
   const { plan, difference, slow, matched_queries: matched } = app.answer;
   const { predicted, low, high, cycles } = enters(plan);
@@ -90,6 +97,7 @@ function headline(app) {
     worth ? `planning again brings ${amount(worth, true)} of it` : null,
     matched ? `${thousands(matched)} new ${matched === 1 ? "query" : "queries"} matched` : null,
     slow ? "all pairs estimated again" : null,
+    revisitsOf(plan),
   ];
   return html(
     "p",
