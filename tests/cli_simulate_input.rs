@@ -59,7 +59,7 @@ fn a_pipe_is_gone_once_it_is_read() {
     let pipe = BENCH.path("pipe.txt");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
-    let what = ["qrels ", "pipe.txt is a pipe, which is gone once it is read", "name a file"];
+    let what = ["qrels ", "pipe.txt is no file, and gone once it is read", "name a file"];
     check(&[], "GOOD --policy bfs --qrels @pipe.txt", &what);
 }
 

@@ -216,8 +216,8 @@ impl<'a> Scorer<'a> {
     }
 
     /// The same for the words of a forward index of this `index`, whose postings it reads only where a query is
-    /// scored over all documents. Statistics of an `earlier` scorer are taken where they are of the same epoch, words and
-    /// documents.
+    /// scored over all documents. Statistics of an `earlier` scorer of the same document table are taken where they are of
+    /// the same epoch, words and segments.
     ///
     /// # Errors
     /// The index cannot be read.
@@ -228,11 +228,7 @@ impl<'a> Scorer<'a> {
         forward: &Arc<ForwardIndex>,
         earlier: Option<&FrozenStatistics>,
     ) -> Result<Self, StoreError> {
-        let is_same = |earlier: &&FrozenStatistics| {
-            let Frozen { bm25: of, forward: with, segments, epoch_end: end, .. } = &*earlier.0;
-            let same_words = with.as_ref().is_some_and(|with| Arc::ptr_eq(with, forward));
-            same_words && index.has_parts(segments) && (*of, *end) == (bm25, epoch_end)
-        };
+        let is_same = |of: &&FrozenStatistics| of.0.is_of(index, (bm25, epoch_end), forward);
         if let Some(earlier) = earlier.filter(is_same) {
             return Ok(Self::resume(index, earlier));
         }
@@ -499,6 +495,18 @@ fn counted(index: &TextIndex, epoch_end: u32) -> Vec<bool> {
 }
 
 impl Frozen {
+    /// Whether it is of these segments and words, and of this epoch.
+    fn is_of(
+        &self,
+        index: &TextIndex,
+        (bm25, epoch_end): (Bm25, u32),
+        forward: &Arc<ForwardIndex>,
+    ) -> bool {
+        let same_words = self.forward.as_ref().is_some_and(|of| Arc::ptr_eq(of, forward));
+        let same_statistics = (self.bm25, self.epoch_end) == (bm25, epoch_end);
+        same_words && same_statistics && index.has_parts(&self.segments)
+    }
+
     /// Of the `counted` documents, of which so many hold each word.
     fn new(
         index: &TextIndex,

@@ -162,7 +162,7 @@ pub(crate) fn release(open: &mut OpenStore, batch: &OpenBatch) -> Result<Release
     }
     match close(open, batch, None) {
         Err(CampaignError::OtherVersion { .. }) => {
-            open.store.commit(|manifest| manifest.plans.retain(|plan| plan.id != *id))?;
+            open.store.commit(|manifest| plan_course::give_up(manifest, id))?;
             Ok(Released::GivenUp)
         }
         closed => Ok(Released::Closed(Box::new(closed?))),

@@ -284,7 +284,7 @@ impl Explained<'_> {
         let known = self.reasons.known;
         let of_fetches = match known.pages.fetch(url.url) {
             Fetch::Failed { .. } => {
-                "share of URLs that had failed once, as this one has, and gave a page later"
+                "share of pages among later answers to URLs that had failed, as this one has"
             }
             _ => {
                 "share of fetches that succeeded, of its host and its type; where there were few, of all"

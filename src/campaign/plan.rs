@@ -262,9 +262,8 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) epoch: Epoch,
     /// How well the pages answer its queries, where that was asked.
     pub(crate) sufficiency: Option<&'a StoreSufficiency>,
-    /// Whether all that it could have picked is stored, if it drew some at random: a row for each URL of the frontier.
-    pub(crate) keeps_pools: bool,
-    /// Whether it is one of a stream.
+    /// Whether it is one of a stream, which draws too few to value another batch by: of others all that they could have
+    /// picked is stored, if they drew some at random, a row for each URL of the frontier.
     pub(crate) streamed: bool,
     /// Whether its chances to enter lists were learned from outcomes.
     pub(crate) chances_learned: bool,
@@ -282,7 +281,6 @@ impl Plan {
             batch: &self.choice.batch,
             epoch: self.epoch,
             sufficiency: None,
-            keeps_pools: true,
             streamed: false,
             chances_learned: self.scored.entry().is_learned(),
         }
@@ -370,7 +368,7 @@ fn commit_in(
         let columns = list_columns(plan);
         segments.push(store.write_segment(SegmentKind::Lists, LISTS, [&columns])?);
     }
-    if plan.keeps_pools && !plan.batch.pools.is_empty() {
+    if !plan.streamed && !plan.batch.pools.is_empty() {
         let mut possible = plan.batch.possible_picks();
         let groups = std::iter::from_fn(|| {
             let some: Vec<Pick> = possible.by_ref().take(POOL_ROWS).collect();

@@ -53,9 +53,7 @@ pub(crate) fn take_back(manifest: &mut Manifest, id: &str) {
 pub(crate) fn close(manifest: &mut Manifest, id: &str, places: serde_json::Value) {
     let Some(at) = manifest.plans.iter().position(|plan| plan.id == id) else { return };
     let StoredPlan { id, files, first_seq, chances_learned, .. } = manifest.plans.remove(at);
-    manifest.segments.retain(|segment| {
-        segment.kind != SegmentKind::Lists || !files.contains(&segment.file.file)
-    });
+    drop_list(manifest, &files);
     manifest.closed_cycles += 1;
     let led_to = serde_json::Value::Null;
     manifest.closed_plans.push(ClosedPlan {
@@ -66,6 +64,20 @@ pub(crate) fn close(manifest: &mut Manifest, id: &str, places: serde_json::Value
         places,
         led_to,
     });
+}
+
+/// Ends an open plan that nobody can close; what is stored of it stays as with [`close`].
+pub(crate) fn give_up(manifest: &mut Manifest, id: &str) {
+    let Some(at) = manifest.plans.iter().position(|plan| plan.id == id) else { return };
+    let plan = manifest.plans.remove(at);
+    drop_list(manifest, &plan.files);
+}
+
+fn drop_list(manifest: &mut Manifest, of_plan: &[String]) {
+    let is_list = |segment: &SegmentEntry| {
+        segment.kind == SegmentKind::Lists && of_plan.contains(&segment.file.file)
+    };
+    manifest.segments.retain(|segment| !is_list(segment));
 }
 
 /// Notes what the pages of a closed plan have led to.

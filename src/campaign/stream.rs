@@ -253,13 +253,8 @@ impl Stream {
             return Ok(Planned { waits, ..Planned::default() });
         }
         let sufficiency = self.assessed(workload, settings.bm25)?;
-        let record = PlanRecord {
-            sufficiency: sufficiency.as_ref(),
-            // A round draws too few to value another batch by.
-            keeps_pools: false,
-            streamed: true,
-            ..plan.record()
-        };
+        let record =
+            PlanRecord { sufficiency: sufficiency.as_ref(), streamed: true, ..plan.record() };
         plan::commit(&mut self.open, &record, &settings, Some(*in_flight_for))?;
         self.kept.made(&plan);
         let known = &self.open.known;

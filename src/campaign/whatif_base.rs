@@ -154,11 +154,12 @@ impl WhatIfBase {
             batch: &answer.choice.batch,
             epoch: self.epoch,
             sufficiency: None,
-            keeps_pools: true,
             streamed: false,
             chances_learned: answer.scored.entry().is_learned(),
         };
-        plan::commit_instead(open, &plan, &answer.settings)?;
+        // Where it is lost which URLs a list had, the plan is held to none.
+        let within = answer.settings.within.clone().filter(|_| !self.listed.is_empty());
+        plan::commit_instead(open, &plan, &PlanSettings { within, ..answer.settings.clone() })?;
         Ok(id)
     }
 

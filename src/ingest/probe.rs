@@ -1,5 +1,5 @@
 //! Looks at the first bytes of an input and tells what it is: first by magic bytes, then by
-//! extension. Reads a few kilobytes; knows formats only through [`FORMATS`].
+//! extension, which counts more where it is that of an archive and the first bytes are of nothing certain. Reads a few kilobytes; knows formats only through [`FORMATS`].
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -179,9 +179,11 @@ impl Probe {
     }
 
     /// Whether its name says WARC and its first bytes nothing that is certain: where the first record is damaged they
-    /// may look like anything, and the others are still to be had.
+    /// may look like markup or JSON, and the others are still to be had.
     fn is_named_archive(&self) -> bool {
-        matches!(&self.content, Content::Bytes { head, .. } if foreign_type(head).is_none())
+        let Content::Bytes { head, .. } = &self.content else { return false };
+        foreign_type(head).is_none()
+            && !is_other_text(skip_blank(head))
             && self.by_extension().is_some_and(|format| format.name == warc::FORMAT.name)
     }
 
@@ -256,6 +258,16 @@ pub(crate) fn foreign_type(head: &[u8]) -> Option<&'static str> {
         .iter()
         .find(|(at, magic, _)| head.get(*at..).is_some_and(|rest| rest.starts_with(magic)))
         .map(|&(_, _, name)| name)
+}
+
+/// Whether a text begins as JSON, markup or a list of URLs does, by more than a character.
+fn is_other_text(text: &[u8]) -> bool {
+    let second = text.get(1..).unwrap_or_default().trim_ascii_start().first();
+    let is_json =
+        matches!((text.first(), second), (Some(b'{'), Some(b'"')) | (Some(b'['), Some(b'{')));
+    let start = text[..text.len().min(9)].to_ascii_lowercase();
+    let begins = |with: &&str| start.starts_with(with.as_bytes());
+    is_json || ["<html", "<!doctype", "<?xml", "http:", "https:"].iter().any(begins)
 }
 
 fn describe(head: &[u8]) -> &'static str {

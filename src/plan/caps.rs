@@ -299,7 +299,7 @@ impl CapGroups {
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, sites, directories: directories.then(HashMap::new) };
         let groups = self.kinds.iter().map(|(cap, _)| self.groups_by(*cap, numbers, directories));
-        let mut numbered = parts.number(all, (level, queues), groups.collect());
+        let mut numbered = parts.number(all, queues, groups.collect());
         let until = self.add_classes(&mut numbered);
         self.of_url = vec![0; urls.len()];
         for (list, (ids, parts)) in all.into_iter().zip(&numbered.parts).enumerate() {
@@ -394,7 +394,7 @@ impl CapGroups {
     fn name_in<'u>(&self, parts: &PartsOfLists<'u>, kind: usize, id: UrlId) -> Cow<'u, str> {
         match self.kinds[kind].0 {
             Cap::Time => self.time.queue(parts.urls.url(id), parts.queues).into(),
-            cap => name(cap, parts.level, parts.urls.url(id)),
+            cap => name(cap, self.level, parts.urls.url(id)),
         }
     }
 
@@ -603,7 +603,6 @@ const NONE: u32 = u32::MAX;
 /// The parts that the URLs of lists lie in, and the groups that these are in.
 struct PartsOfLists<'a> {
     urls: &'a UrlTable,
-    level: SiteLevel,
     queues: &'a Queues,
     /// By URL: its site, where these are the parts, and the groups.
     sites: Option<&'a [u32]>,
@@ -634,7 +633,7 @@ impl<'a> Parts<'a> {
     fn number(
         &mut self,
         all: [&[UrlId]; 3],
-        (level, queues): (SiteLevel, &'a Queues),
+        queues: &'a Queues,
         groups: Vec<GroupsBy<'a>>,
     ) -> PartsOfLists<'a> {
         let parts = all.map(|ids| self.of(ids));
@@ -653,7 +652,7 @@ impl<'a> Parts<'a> {
             first.len()
         });
         let (urls, sites) = (self.urls, self.sites);
-        PartsOfLists { urls, level, queues, sites, parts, first, place, until, groups }
+        PartsOfLists { urls, queues, sites, parts, first, place, until, groups }
     }
 
     /// The part that each of these URLs lies in.
@@ -770,15 +769,21 @@ mod tests {
             let ids: Vec<UrlId> = urls.ids().collect();
             let (fetched, ids) = ids.split_at(300);
             let (in_flight, ids) = ids.split_at(50);
-            let named =
-                SoFar { fetched, in_flight, site_level: sites.level(), ..SoFar::start(&urls) };
+            let delays = Queues::parse_delays("h1.d1.test 4\nd2.test 0.5\n").unwrap();
+            let queues = Some(&delays);
+            let site_level = sites.level();
+            let named = SoFar { fetched, site_level, queues, in_flight, ..SoFar::start(&urls) };
             let numbered = SoFar { sites: Some(&numbers), ..named };
             let lists = [&ids[..400], &ids[400..900], fetched];
+            let time = PoliteTime { seconds: Some(20.0), ..PoliteTime::default() };
             for caps in [
                 TWENTIETH,
                 Caps { count_in_flight: true, ..TWENTIETH },
                 Caps { per_host: Some(3), ..TWENTIETH },
                 Caps { per_site: Some(5), site_share: None, ..TWENTIETH },
+                Caps { per_domain: Some(30), ..TWENTIETH },
+                Caps { time, ..TWENTIETH },
+                Caps { time: PoliteTime { queue_by: QueueBy::Domain, ..time }, ..TWENTIETH },
             ] {
                 for budget in [40, 1_000] {
                     let [by_name, by_number] = [named, numbered].map(|so_far| {

@@ -18,7 +18,7 @@ use crate::results::{Interval, KindSummary, LimitedSketches, Summary};
 /// Columns of text.
 pub(crate) const WIDTH: usize = 100;
 /// Characters of a policy's name.
-const NAME_WIDTH: usize = 30;
+const NAME_WIDTH: usize = 44;
 
 /// A column: heading, then one cell a policy.
 struct Column {
@@ -259,7 +259,7 @@ fn legend(summary: &Summary) -> String {
     let kinds = summary.policies.iter().flat_map(|policy| &policy.kinds);
     let mut speedups = kinds.flat_map(|kind| [&kind.speedup_relevant, &kind.speedup_impact]);
     if speedups.any(|of| of.as_ref().is_some_and(|of| glossary::of_sets(of, sets).is_some())) {
-        out += "  of 1 set: of the seed sets alone in which both crawls reach a level in common\n";
+        out += "  of N sets: of the seed sets alone in which both crawls reach a level in common\n";
     }
     out
 }
@@ -280,13 +280,13 @@ fn clean(text: &str, most: usize) -> String {
     }
 }
 
-/// The name of a policy, without what is in its middle where it is long: names of one run differ at their ends.
+/// The name of a policy, without its middle where it is long.
 fn named(policy: &str) -> String {
     let all: Vec<char> = policy.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if all.len() <= NAME_WIDTH {
         return all.into_iter().collect();
     }
-    let tail = NAME_WIDTH * 2 / 3;
+    let tail = NAME_WIDTH / 2;
     let (head, tail) = (&all[..NAME_WIDTH - tail - 1], &all[all.len() - tail..]);
     head.iter().chain(['…'].iter()).chain(tail).collect()
 }

@@ -58,11 +58,11 @@ pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
     load_raw(path)?.into_iter().map(|raw| canonical(raw, &file)).collect()
 }
 
-/// Reads judgements of documents whose URLs a map knows, with these in the place of ids; how many are of others comes with
-/// them.
+/// Reads judgements of documents by URLs, or by ids of which a map knows the URLs, with these in the place of ids; how many
+/// are of others comes with them.
 ///
 /// # Errors
-/// The file cannot be read, a line is malformed, an id leads to what is no URL, or the map knows none.
+/// The file cannot be read, a line is malformed, an id leads to what is no URL, or no document has one.
 pub(crate) fn load_by_id(
     path: &Path,
     urls: &DocUrls,

@@ -216,7 +216,7 @@ fn tables_fit_a_terminal() {
     few.policies[5].name = "prospect+explore=0.2+without=inherited".to_owned();
     few.policies[6].name = "prospect+explore=0.2+without=anchors".to_owned();
     let text = terminal::tables(&few, Some("all"));
-    assert!(text.contains("* of 1 set\n"), "{text}");
+    assert!(text.contains("]* of 1 set"), "{text}");
     assert!(text.contains("of the seed sets alone"), "{text}");
     assert!(text.contains("=inherited") && text.contains("=anchors"), "{text}");
     assert!(page(&[few]).contains("<small>of 1 set</small>"));

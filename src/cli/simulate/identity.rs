@@ -169,10 +169,8 @@ pub(super) fn input_files(
         }
         let path = PathBuf::from(path);
         if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            let error = anyhow::anyhow!(
-                "{role} {} is a pipe, which is gone once it is read",
-                path.display()
-            );
+            let error =
+                anyhow::anyhow!("{role} {} is no file, and gone once it is read", path.display());
             return Err(Failure::input(error, "name a file: a killed experiment reads it again"));
         }
         let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());

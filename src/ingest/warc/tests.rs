@@ -684,6 +684,9 @@ fn the_first_record_may_be_damaged_at_its_first_bytes() {
         }
         assert_eq!(urls_of(&[damaged, page(2)].concat()), ["https://e.org/2"], "{start}");
     }
+    // What is certainly something else is that, whatever its name.
+    let line = b"{ \"url\": \"https://e.org/3\"}\n";
+    assert_eq!([urls_of(line), urls_of(&gzip(line))].concat(), ["https://e.org/3"; 2]);
 }
 
 proptest! {

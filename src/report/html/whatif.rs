@@ -17,9 +17,7 @@ use crate::web::{self, escape, isolated};
 
 const PARTS_OF_SCRIPT: &[&str] = &[web::BARS, web::PLANS, include_str!("../assets/whatif.js")];
 /// What the plan without a scenario is called.
-fn today(state: &StoreState) -> &'static str {
-    if state.on_base { "base" } else { "today" }
-}
+const TODAY: &str = "today";
 
 /// The page.
 ///
@@ -58,7 +56,7 @@ fn overview(found: &WhatIf) -> String {
     out += &lead(&found.state, &found.base);
     out += &plans(found);
     out += "<div class=\"view\" data-view=\"budget\"></div>\n";
-    out += &uncovered(&found.base.uncovered, today(&found.state));
+    out += &uncovered(&found.base.uncovered, TODAY);
     out += DEFINITIONS;
     out + "</section>\n"
 }
@@ -79,7 +77,11 @@ fn lead(state: &StoreState, base: &PlanFigures) -> String {
         "<p>Plan {}{} of {}, for {} with {}; {} by BM25 (k1 {}, b {}). Today {} of {} are \
          picked.</p>\n",
         isolated(&state.plan_id),
-        if state.on_base { ", as what all scenarios share has it," } else { "" },
+        if state.on_base {
+            ", as what all scenarios share has it (called today here),"
+        } else {
+            ""
+        },
         counted(state.pages as u64, "page"),
         counted(state.queries as u64, "query"),
         counted(state.pairs as u64, "candidate pair"),
@@ -169,7 +171,7 @@ fn summary(scenario: &ScenarioFigures) -> String {
 /// What the charts draw: for the section of all plans, then for each scenario.
 fn data(found: &WhatIf) -> Value {
     let plan = |name: &str, plan: &PlanFigures| json!({ "name": name, "plan": { "budget": plan.budget, "curve": curve(&plan.curve) } });
-    let today = std::iter::once(plan(today(&found.state), &found.base));
+    let today = std::iter::once(plan(TODAY, &found.base));
     let scenarios = found.scenarios.iter().map(|one| plan(&one.name, &one.plan));
     let overview = json!({ "plans": today.chain(scenarios).collect::<Value>() });
     std::iter::once(overview).chain(found.scenarios.iter().map(changes)).collect()

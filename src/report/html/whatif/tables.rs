@@ -1,6 +1,6 @@
 //! Tables of plans under scenarios. They need no script, which makes their columns sortable.
 
-use super::today;
+use super::TODAY;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
     CapPrice, HostChange, PlanFigures, ScenarioFigures, Uncovered, UrlChange, WhatIf,
@@ -81,7 +81,7 @@ pub(super) fn plans(found: &WhatIf) -> String {
     ];
     let figures = std::iter::once(&found.base).chain(found.scenarios.iter().map(|one| &one.plan));
     let places = decimals(figures.map(PlanFigures::enters));
-    let mut rows = vec![plan(today(&found.state), &found.base, None, places)];
+    let mut rows = vec![plan(TODAY, &found.base, None, places)];
     for one in &found.scenarios {
         rows.push(plan(&one.name, &one.plan, Some(one), places));
     }
