@@ -471,6 +471,13 @@ fn read_lines(scene: &Scene, reader: &mut Reader<'_>) {
             reader.read(heading, &row);
         }
     }
+    // Of URLs that were asked for before some lines have other keys.
+    let line =
+        "plan --store @all --workload %queries.tsv --budget 9 --another --revisit 0.5 --format";
+    let printed = scene.run(&format!("{line} urlfrontier")).stdout;
+    for row in rows(&printed) {
+        reader.read("--format urlfrontier", &row);
+    }
     scene.run("sufficiency --store @s --workload %queries.tsv --export @known.jsonl");
     for row in rows(&scene.file("known.jsonl")) {
         reader.read("Exported pages", &row);
