@@ -18,7 +18,7 @@ use crate::results::{Interval, KindSummary, LimitedSketches, Summary};
 /// Columns of text.
 pub(crate) const WIDTH: usize = 100;
 /// Characters of a policy's name.
-const NAME_WIDTH: usize = 44;
+const NAME_WIDTH: usize = 30;
 
 /// A column: heading, then one cell a policy.
 struct Column {
@@ -280,13 +280,13 @@ fn clean(text: &str, most: usize) -> String {
     }
 }
 
-/// The name of a policy, without its middle where it is long.
+/// The name of a policy, without its middle where it is long: names of one run mostly differ at their ends.
 fn named(policy: &str) -> String {
     let all: Vec<char> = policy.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if all.len() <= NAME_WIDTH {
         return all.into_iter().collect();
     }
-    let tail = NAME_WIDTH / 2;
+    let tail = NAME_WIDTH * 2 / 3;
     let (head, tail) = (&all[..NAME_WIDTH - tail - 1], &all[all.len() - tail..]);
     head.iter().chain(['…'].iter()).chain(tail).collect()
 }
