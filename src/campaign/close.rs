@@ -175,13 +175,12 @@ fn lists(
     plan: &StoredPlan,
     workload: &Workload,
     settings: &ClosingSettings,
-    kept: Option<&mut KeptPlanner>,
+    mut kept: Option<&mut KeptPlanner>,
 ) -> Result<(FrozenStatistics, ServedLists, ServedLists), CampaignError> {
     let manifest = open.store.manifest();
     let (text, bm25, epoch_end) = (&open.text, settings.bm25, plan.epoch.end_seq);
     let (queries, known) = (&workload.queries, &open.known);
     let (places, start) = (settings.places(), plan.first_seq);
-    let mut kept = kept;
     let of_plan =
         kept.as_mut().map(|kept| kept.at_the_close(open, &plan.id)).transpose()?.flatten();
     let (scorer, before) = if let (Some(kept), Some((forward, before))) = (kept, of_plan) {

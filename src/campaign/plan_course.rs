@@ -51,9 +51,7 @@ pub(crate) fn take_back(manifest: &mut Manifest, id: &str) {
 /// Ends an open plan, for whose lists there were these places; what is stored of it stays, but for the URLs that it was
 /// held to, which nobody asks for any more.
 pub(crate) fn close(manifest: &mut Manifest, id: &str, places: serde_json::Value) {
-    let Some(at) = manifest.plans.iter().position(|plan| plan.id == id) else { return };
-    let StoredPlan { id, files, first_seq, chances_learned, .. } = manifest.plans.remove(at);
-    drop_list(manifest, &files);
+    let Some(StoredPlan { id, first_seq, chances_learned, .. }) = end(manifest, id) else { return };
     manifest.closed_cycles += 1;
     let led_to = serde_json::Value::Null;
     manifest.closed_plans.push(ClosedPlan {
@@ -68,16 +66,17 @@ pub(crate) fn close(manifest: &mut Manifest, id: &str, places: serde_json::Value
 
 /// Ends an open plan that nobody can close; what is stored of it stays as with [`close`].
 pub(crate) fn give_up(manifest: &mut Manifest, id: &str) {
-    let Some(at) = manifest.plans.iter().position(|plan| plan.id == id) else { return };
-    let plan = manifest.plans.remove(at);
-    drop_list(manifest, &plan.files);
+    end(manifest, id);
 }
 
-fn drop_list(manifest: &mut Manifest, of_plan: &[String]) {
-    let is_list = |segment: &SegmentEntry| {
-        segment.kind == SegmentKind::Lists && of_plan.contains(&segment.file.file)
-    };
-    manifest.segments.retain(|segment| !is_list(segment));
+/// Takes a plan from those that are open, and the URLs that it was held to from the store.
+fn end(manifest: &mut Manifest, id: &str) -> Option<StoredPlan> {
+    let at = manifest.plans.iter().position(|plan| plan.id == id)?;
+    let plan = manifest.plans.remove(at);
+    manifest.segments.retain(|segment| {
+        segment.kind != SegmentKind::Lists || !plan.files.contains(&segment.file.file)
+    });
+    Some(plan)
 }
 
 /// Notes what the pages of a closed plan have led to.

@@ -269,24 +269,28 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Text that cannot move the cursor, cut to `most` characters.
+/// Text that cannot move the cursor.
+fn plain(text: &str) -> impl Iterator<Item = char> {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c })
+}
+
+/// The same, cut to `most` characters.
 fn clean(text: &str, most: usize) -> String {
-    let plain = || text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let long = plain().take(most + 1).count() > most;
-    if long {
-        plain().take(most.saturating_sub(1)).chain(['…']).collect()
-    } else {
-        plain().collect()
+    let mut out: String = plain(text).take(most + 1).collect();
+    if width(&out) > most {
+        out = out.chars().take(most.saturating_sub(1)).collect();
+        out.push('…');
     }
+    out
 }
 
 /// The name of a policy, without its middle where it is long: names of one run mostly differ at their ends.
 fn named(policy: &str) -> String {
-    let all: Vec<char> = policy.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let all: Vec<char> = plain(policy).collect();
     if all.len() <= NAME_WIDTH {
         return all.into_iter().collect();
     }
     let tail = NAME_WIDTH * 2 / 3;
     let (head, tail) = (&all[..NAME_WIDTH - tail - 1], &all[all.len() - tail..]);
-    head.iter().chain(['…'].iter()).chain(tail).collect()
+    head.iter().chain(&['…']).chain(tail).collect()
 }

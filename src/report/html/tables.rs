@@ -62,10 +62,8 @@ fn row(summary: &Summary, at: usize, kind: &KindSummary, places: &[usize]) -> St
     let sets = glossary::seed_sets(summary);
     for interval in [&kind.speedup_relevant, &kind.speedup_impact] {
         let side = interval.as_ref().filter(|speedup| excludes(speedup, 1.0));
-        let found = cell(interval.as_ref(), 2, side.map(|speedup| speedup.mean > 1.0));
         let of = interval.as_ref().and_then(|speedup| glossary::of_sets(speedup, sets));
-        let of = of.map_or(String::new(), |of| format!("<small>{of}</small></td>"));
-        out += &if of.is_empty() { found } else { found.replace("</td>", &of) };
+        out += &cell_of(interval.as_ref(), 2, side.map(|speedup| speedup.mean > 1.0), of);
     }
     for (curve, places) in kind.curves.iter().zip(places) {
         let told_apart = curve.area_test.is_some_and(|test| test.significant);
@@ -87,6 +85,16 @@ fn pages(fetched: &[u32]) -> String {
 
 /// A figure with its interval below; `better` if it is told apart from the baseline.
 pub(super) fn cell(interval: Option<&Interval>, places: usize, better: Option<bool>) -> String {
+    cell_of(interval, places, better, None)
+}
+
+/// The same, with what the figure is `of`.
+fn cell_of(
+    interval: Option<&Interval>,
+    places: usize,
+    better: Option<bool>,
+    of: Option<String>,
+) -> String {
     let Some(interval) = interval else { return "<td>–</td>".to_owned() };
     let mark = match better {
         Some(true) => " <abbr class=\"mark better\" title=\"better than the baseline\">▲</abbr>",
@@ -96,8 +104,9 @@ pub(super) fn cell(interval: Option<&Interval>, places: usize, better: Option<bo
     let ends = interval.low.zip(interval.high).map_or(String::new(), |(low, high)| {
         format!("<small>[{}, {}]</small>", fixed(low, places), fixed(high, places))
     });
+    let of = of.map_or(String::new(), |of| format!("<small>{of}</small>"));
     format!(
-        "<td data-sort=\"{}\">{}{mark}{ends}</td>",
+        "<td data-sort=\"{}\">{}{mark}{ends}{of}</td>",
         short(interval.mean),
         fixed(interval.mean, places)
     )
