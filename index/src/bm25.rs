@@ -440,20 +440,23 @@ impl Scorer<'_> {
         self.frozen.forward.is_some()
     }
 
-    /// Score of the current page of a URL for a query, to the bit what [`Scorer::score`] of all records gives it; 0
-    /// where it has none, and where [`Scorer::scores_pages`] is not so.
-    pub fn page_score(&self, query: &[TermId], url: UrlId) -> f64 {
+    /// What the words that have a `place` add to the score of the current page of a URL, of those that it holds; the sum
+    /// over the words of a query, in its order, is to the bit what [`Scorer::score`] of all records gives the page. Nothing
+    /// without a page, or where [`Scorer::scores_pages`] is not so.
+    pub fn word_scores<P>(
+        &self,
+        url: UrlId,
+        place: impl Fn(TermId) -> Option<P>,
+    ) -> impl Iterator<Item = (P, f64)> {
         let Frozen { forward, bm25, idf, norms, .. } = &*self.frozen;
         let doc = self.doc_of_url.get(url.index()).copied().unwrap_or(u32::MAX) as usize;
-        let (Some(forward), Some(norm)) = (forward, norms.get(doc)) else { return 0.0 };
-        let mut sum = 0.0;
-        for &term in query {
-            let tf = forward.frequency(doc, term);
-            if tf > 0 {
-                sum += bm25.term_score(idf[term as usize], tf, *norm);
-            }
-        }
-        sum
+        let page = forward.as_ref().zip(norms.get(doc));
+        let words = page.map_or(&[][..], |(forward, _)| forward.of(doc));
+        let norm = page.map_or(0.0, |(_, norm)| *norm);
+        words.iter().filter_map(move |&(term, tf)| {
+            let place = place(term)?;
+            Some((place, bm25.term_score(idf[term as usize], tf, norm)))
+        })
     }
 }
 

@@ -26,7 +26,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use parquet::schema::types::{ColumnDescriptor, ColumnPath, SchemaDescriptor};
 
 use crate::error::StoreError;
 use crate::storage::{FileEntry, PendingFile, Storage};
@@ -247,8 +247,13 @@ impl TableWriter {
         let level = ZstdLevel::try_new(1).map_err(|e| failed(storage, name, &e))?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(level))
-            .set_created_by("prospect".to_owned())
-            .build();
+            .set_created_by("prospect".to_owned());
+        // Looking up which of them came before costs more than writing them.
+        let floats = schema.columns.iter().filter(|(_, kind)| *kind == ColumnType::F64);
+        let properties = floats.fold(properties, |properties, (column, _)| {
+            properties.set_column_dictionary_enabled(ColumnPath::from(*column), false)
+        });
+        let properties = properties.build();
         let pending = storage.start(name)?;
         let writer = SerializedFileWriter::new(pending, Arc::new(message), Arc::new(properties))
             .map_err(|e| failed(storage, name, &e))?;

@@ -101,7 +101,8 @@ impl PlannerCache {
         earlier: Option<EarlierPairs>,
         files: Arc<dyn PairFiles>,
     ) {
-        self.strings = Some(Strings::new(queries));
+        // Who goes on looks at few strings.
+        self.strings = earlier.is_none().then(|| Strings::new(queries));
         self.pair_files = Some(files);
         self.pairs = Some(KeptPairs::once(earlier));
     }

@@ -33,6 +33,7 @@ impl Horizon for PastHorizon<'_> {
 }
 
 /// Uncrawled URLs as they are known now.
+#[derive(Clone, Copy)]
 pub(super) struct FrontierHorizon<'a> {
     pub(super) known: &'a Known,
     pub(super) within: &'a [bool],

@@ -4,7 +4,7 @@
 //! kept equals, bit by bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
 //!
 //! A planner can go on from pairs where pages can be scored one by one (`Scorer::scores_pages`) and where it keeps the words
-//! of strings ([`Strings`](super::features::strings::Strings)). As an epoch begins it lists them all, as who plans once does,
+//! of strings ([`Strings`]), or goes on once, which takes those of few. As an epoch begins it lists them all, as who plans once does,
 //! and what links say of a pair is gathered when something about it changes first.
 //!
 //! Costs 12 bytes a pair, 132 more for each that was looked at since the epoch began, 56 a URL, and 8 a query for each bin of
@@ -26,7 +26,9 @@ use super::candidates::{CandidateSource, EpochQuery};
 use super::crawl_view::CrawlView;
 use super::features::first_links::InLink;
 use super::features::group::FeatureGroup;
+use super::features::page_terms::{PageTerms, WordPlaces};
 use super::features::pair::{LINKS, LinkEvidence};
+use super::features::strings::Strings;
 use super::horizon::{FrontierHorizon, Horizon};
 use super::models::EpochModels;
 use super::models::score_distribution::ScoreModel;
@@ -113,10 +115,23 @@ impl LinksOf {
         Self { urls, links }
     }
 
+    /// Cuts these URLs and the anchors of their links into words.
+    fn cut(&self, known: &Known, strings: &mut Strings) {
+        let urls: Vec<u32> = self.urls.iter().map(|url| url.0).collect();
+        let anchors = self.links.par_iter().flatten_iter().map(|link| link.anchor);
+        let mut anchors: Vec<u32> = anchors.collect();
+        anchors.par_sort_unstable();
+        anchors.dedup();
+        strings.take_some(known, &urls, &anchors);
+    }
+
     fn of(&self, url: UrlId) -> &[InLink] {
         self.urls.binary_search(&url).map_or(&[], |at| &self.links[at])
     }
 }
+
+/// Some pairs.
+type Pairs = Vec<(QueryId, UrlId)>;
 
 /// What became of a pair: its row, if it is a candidate.
 type Change = (UrlId, QueryId, Option<PairRow>);
@@ -205,6 +220,48 @@ impl KeptPairs {
         model: &ScoreModel,
     ) -> Result<Arc<PairTable>, EstimateError> {
         let known = input.known;
+        let mut own = source.features.strings.is_none().then(|| Strings::new(input.queries));
+        let (targets, mut dirty) =
+            self.look(input, &source.or_with(own.as_ref()), models, model)?;
+        let mut looked_at = targets.clone();
+        looked_at.extend(dirty.iter().map(|(_, url)| *url));
+        let looked_at = LinksOf::new(known, looked_at);
+        if let Some(own) = &mut own {
+            looked_at.cut(known, own);
+        }
+        let source = &source.or_with(own.as_ref());
+        self.find_matches(source, &looked_at);
+        self.add_pairs_of(&targets, &mut dirty);
+        let mut links: Vec<Link> = known.links.links_from(self.links).collect();
+        links.sort_by_key(|link| link.to);
+        let by_url: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.1 == b.1).collect();
+        let mut changes = Vec::new();
+        for urls in by_url.chunks(URLS_AT_ONCE) {
+            let links = (&looked_at, links.as_slice());
+            let of_url = |places: &mut WordPlaces, pairs: &&[_]| {
+                self.estimate(source, model, pairs, links, places)
+            };
+            let estimated = urls.par_iter().map_init(WordPlaces::new, of_url).collect();
+            self.take_in(estimated, &mut changes);
+        }
+        self.change(&changes, model);
+        self.refresh_chances(input, model);
+        self.end_seq = input.manifest.next_seq;
+        self.links = known.links.links_from(0).count();
+        self.urls = known.urls.len();
+        Ok(Arc::clone(&self.by_url))
+    }
+
+    /// Takes in what came since; URLs to which new links lead, and pairs of those that became candidates by a link from an
+    /// answer, or no longer are.
+    fn look(
+        &mut self,
+        input: &CrawlView<'_>,
+        source: &Source<'_>,
+        models: &Arc<EpochModels>,
+        model: &ScoreModel,
+    ) -> Result<(Vec<UrlId>, Pairs), EstimateError> {
+        let known = input.known;
         if let Some(earlier) = self.earlier.take() {
             self.models = None;
             self.start(input, source, models, model, earlier)?;
@@ -217,28 +274,8 @@ impl KeptPairs {
         self.forget_fetched(input, source, model);
         let words = self.queries.iter().flat_map(|query| query.asked.terms.iter().copied());
         let new = source.postings(words, self.end_seq)?;
-        let mut dirty = self.follow_answers(known, source, &new);
-        drop(new);
-        let mut looked_at = targets.clone();
-        looked_at.extend(dirty.iter().map(|(_, url)| *url));
-        let looked_at = LinksOf::new(known, looked_at);
-        self.find_matches(source, &looked_at);
-        self.add_pairs_of(&targets, &mut dirty);
-        let mut links: Vec<Link> = known.links.links_from(self.links).collect();
-        links.sort_by_key(|link| link.to);
-        let by_url: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.1 == b.1).collect();
-        let mut changes = Vec::new();
-        for urls in by_url.chunks(URLS_AT_ONCE) {
-            let of_url = |pairs: &&[_]| self.estimate(source, model, pairs, (&looked_at, &links));
-            let estimated = urls.par_iter().map(of_url).collect();
-            self.take_in(estimated, &mut changes);
-        }
-        self.change(&changes, model);
-        self.refresh_chances(input, model);
-        self.end_seq = input.manifest.next_seq;
-        self.links = known.links.links_from(0).count();
-        self.urls = known.urls.len();
-        Ok(Arc::clone(&self.by_url))
+        let dirty = self.follow_answers(known, source, &new);
+        Ok((targets, dirty))
     }
 
     /// Starts from pairs of an earlier time, by the same models.
@@ -258,11 +295,12 @@ impl KeptPairs {
             query.counts[usize::from(pair.bin)] += model.weight(pair.matches);
         }
         let (known, KeptState { end_seq, links, urls, answers }) = (input.known, state);
-        for (query, answers) in queries.iter_mut().zip(answers) {
+        queries.par_iter_mut().zip(answers).for_each(|(query, answers)| {
             query.linked = linked_to(&answers, known, &source.horizon);
             query.answers = answers;
-        }
-        let matching = QueriesByUrl::new(queries.iter().map(|query| &query.asked));
+        });
+        let asked = queries.iter().map(|query| &query.asked);
+        let matching = QueriesByUrl::new(asked, source.cutoffs);
         *self = Self {
             once: self.once,
             earlier: None,
@@ -320,7 +358,7 @@ impl KeptPairs {
         known: &Known,
         source: &Source<'_>,
         new: &OrderedPostings,
-    ) -> Vec<(QueryId, UrlId)> {
+    ) -> Pairs {
         if source.without.contains(FeatureGroup::Inherited) {
             return Vec::new();
         }
@@ -355,7 +393,7 @@ impl KeptPairs {
 
     /// Adds the pairs of these URLs, to which new links may lead. Evidence of others of their pairs would miss these
     /// links, and is forgotten.
-    fn add_pairs_of(&mut self, targets: &[UrlId], dirty: &mut Vec<(QueryId, UrlId)>) {
+    fn add_pairs_of(&mut self, targets: &[UrlId], dirty: &mut Pairs) {
         for &url in targets {
             let is = self.by_url.rows_of(url).iter().map(|row| row.query());
             let may_be = self.matching.of(url).iter().copied();
@@ -378,29 +416,36 @@ impl KeptPairs {
         model: &ScoreModel,
         pairs: &[(QueryId, UrlId)],
         (links_of, new): (&LinksOf, &[Link]),
+        places: &mut WordPlaces,
     ) -> Vec<Estimated> {
-        let (scorer, url) = (source.features.scorer, pairs[0].1);
-        let (first, matching) = (links_of.of(url), self.matching.of(url));
+        let url = pairs[0].1;
+        let matching = self.matching.of(url);
+        let (found, others): (Vec<QueryId>, Vec<QueryId>) = pairs
+            .iter()
+            .map(|&(at, _)| at)
+            .partition(|at| self.is_linked(*at, url) || matching.binary_search(at).is_ok());
+        let nothing = |query| Estimated { url, query, pair: None, evidence: None };
+        let mut estimated: Vec<Estimated> = others.into_iter().map(nothing).collect();
+        let first = links_of.of(url);
         let new = &new[new.partition_point(|link| link.to < url)..];
-        let new = || new.iter().take_while(|link| link.to == url).copied().map(InLink::from);
-        let mut estimated = Vec::with_capacity(pairs.len());
-        for &(at, _) in pairs {
-            let otherwise = self.is_linked(at, url);
-            if !otherwise && matching.binary_search(&at).is_err() {
-                estimated.push(Estimated { url, query: at, pair: None, evidence: None });
-                continue;
-            }
-            let asked = &self.queries[at.index()].asked;
+        let new = new.iter().take_while(|link| link.to == url).copied();
+        let new: Vec<InLink> = new.map(InLink::from).collect();
+        // New links that count are among the first.
+        let goes_on = found.iter().all(|&at| self.evidence_of(url, at).is_some());
+        let links = if goes_on { &new } else { first };
+        let asked = |at: QueryId| &self.queries[at.index()].asked;
+        let words = found.iter().flat_map(|&at| asked(at).terms.iter().copied());
+        let parents = PageTerms::new(source.features.scorer, links, words, places);
+        let (first, new) = (parents.placed(first), parents.placed(&new));
+        for at in found {
+            let asked = asked(at);
             let mut maker = source.maker(asked, at);
-            let score_of = |page| scorer.page_score(&asked.terms, page);
+            let scores = parents.of_query(&asked.terms);
             let known = self.evidence_of(url, at);
+            let links = if known.is_some() { &new } else { &first };
             let mut evidence = known.cloned().unwrap_or_default();
-            if known.is_some() {
-                maker.gather(&mut evidence, url, new(), &score_of);
-            } else {
-                maker.gather(&mut evidence, url, first.iter().copied(), &score_of);
-            }
-            let candidate = maker.candidate_of(url, otherwise, &evidence, &score_of);
+            maker.gather(&mut evidence, url, links.iter().copied(), &scores);
+            let candidate = maker.candidate_of(url, self.is_linked(at, url), &evidence, &scores);
             let row = |candidate| PairRow::of(&candidate, at, asked.mass, Some(model));
             let (pair, evidence) = (candidate.map(row), (!self.once).then(|| Box::new(evidence)));
             estimated.push(Estimated { url, query: at, pair, evidence });

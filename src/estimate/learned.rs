@@ -122,11 +122,11 @@ fn found_pairs(
     let models = cache.models.clone();
     let fitted = models.as_ref().and_then(|all| all.scores.as_ref().map(|scores| (all, scores)));
     let can_keep = queries.len() == input.queries.len()
-        && cache.strings.is_some()
         && input.embeddings_for(settings).is_none()
         && !settings.without.contains(FeatureGroup::Pairs);
     let mut kept = cache.pairs.take_if(|kept| {
-        can_keep && fitted.is_some() && (kept.is_once() || input.scorer.scores_pages())
+        let goes_on = cache.strings.is_some() && input.scorer.scores_pages();
+        can_keep && fitted.is_some() && (kept.is_once() || goes_on)
     });
     let pairs = match (&mut kept, fitted) {
         (Some(kept), Some((all, scores))) if kept.goes_on(all) => {

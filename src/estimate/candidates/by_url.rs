@@ -1,6 +1,9 @@
 //! Candidates by words, asked by URL: which queries may one match? For a planner that goes on, which learns of few URLs
 //! and links at a time; [`MatchSource`](super::ngram::MatchSource) is asked by query, for all URLs at once.
 
+use std::cmp::Reverse;
+
+use prospect_index::ngram::NgramQuery;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 use rayon::prelude::*;
@@ -8,18 +11,44 @@ use rayon::prelude::*;
 use super::EpochQuery;
 use super::cutoff::QueryCutoffs;
 use crate::estimate::features::first_links::InLink;
-use crate::estimate::features::pair::FeatureSource;
+use crate::estimate::features::pair::{AskedQuery, FeatureSource};
 use crate::workload::QueryId;
 
 /// By URL: the queries that it may be a candidate of by its words, all that it is and perhaps more. Costs 24 bytes a URL,
-/// 4 a match, 8 a query, and 8 for each word of one.
+/// 4 a match, 8 a query, and 4 for each word of one.
 #[derive(Default)]
 pub(crate) struct QueriesByUrl {
-    /// By number of a word: queries that have it, with its place among their distinct words.
-    by_word: Vec<Vec<(QueryId, u8)>>,
+    /// By number of a word: queries that are looked for by it, see [`needed_words`].
+    by_word: Vec<Vec<QueryId>>,
     /// By query: words that it may match by alone, as bits. Of the queries that a URL shares a word with most share no other.
     alone: Vec<u64>,
     of_url: Vec<Vec<QueryId>>,
+}
+
+/// Words of a query by number, but for those of another workload, with their places among its distinct words.
+fn known_words(query: &EpochQuery) -> impl Iterator<Item = (u32, u8)> {
+    query.words.distinct().iter().copied().zip(0..).filter(|(word, _)| *word != NONE)
+}
+
+/// Words of which a URL must have one to hold so much of a query at `least`: those are left out, in the order of how many
+/// queries have them, which all together do not do.
+fn needed_words(
+    matching: &NgramQuery,
+    mut words: Vec<(u32, u8)>,
+    least: f64,
+    counts: &[u32],
+) -> Vec<u32> {
+    words.sort_by_key(|(word, _)| Reverse(counts[*word as usize]));
+    let is_enough = |words| matching.most_of(words).is_some_and(|most| most >= least);
+    let (mut left_out, mut needed) = (0, Vec::new());
+    for (word, place) in words {
+        if is_enough(left_out | 1 << place) {
+            needed.push(word);
+        } else {
+            left_out |= 1 << place;
+        }
+    }
+    needed
 }
 
 /// Room for the words of one URL, for one thread.
@@ -27,24 +56,34 @@ pub(crate) struct QueriesByUrl {
 struct Room {
     anchors: Vec<u32>,
     words: Vec<u32>,
-    /// By query: which of its words the URL has, as bits; 0 but for those that are touched.
-    had: Vec<u64>,
+    /// By number of a word: whether the URL has it.
+    has: Vec<bool>,
+    /// By query: whether it is among those that are `touched`.
+    is_touched: Vec<bool>,
     touched: Vec<QueryId>,
 }
 
 impl QueriesByUrl {
-    /// Of these queries; no URL was asked about yet.
-    pub(crate) fn new<'q>(queries: impl Iterator<Item = &'q EpochQuery>) -> Self {
-        let (mut by_word, mut alone): (Vec<Vec<(QueryId, u8)>>, Vec<u64>) = Default::default();
+    /// Of these queries, with their cutoffs, which stay; no URL was asked about yet.
+    pub(crate) fn new<'q>(
+        queries: impl Iterator<Item = &'q EpochQuery> + Clone,
+        cutoffs: &QueryCutoffs,
+    ) -> Self {
+        let words = |query: &'q EpochQuery| known_words(query).map(|(word, _)| word as usize);
+        let most = queries.clone().flat_map(words).max();
+        let mut counts = vec![0_u32; most.map_or(0, |most| most + 1)];
+        for word in queries.clone().flat_map(words) {
+            counts[word] += 1;
+        }
+        let (mut by_word, mut alone) = (vec![Vec::new(); counts.len()], Vec::new());
         for (at, query) in queries.enumerate() {
-            let words = query.words.distinct().iter().zip(0..);
-            let is_enough = |place: &u8| query.words.matching.most_of(1 << place).is_some();
-            let places = words.clone().map(|(_, place)| place).filter(is_enough);
+            let (id, matching) = (QueryId::new(at), &query.words.matching);
+            let is_enough = |place: &u8| matching.most_of(1 << place).is_some();
+            let places = (0..query.words.distinct().len() as u8).filter(is_enough);
             alone.push(places.fold(0, |all, place| all | 1 << place));
-            for (&word, place) in words.filter(|(word, _)| **word != NONE) {
-                let word = word as usize;
-                by_word.resize_with(by_word.len().max(word + 1), Vec::new);
-                by_word[word].push((QueryId::new(at), place));
+            let known = known_words(query).collect();
+            for word in needed_words(matching, known, cutoffs.least(id), &counts) {
+                by_word[word as usize].push(id);
             }
         }
         Self { by_word, alone, of_url: Vec::new() }
@@ -65,7 +104,8 @@ impl QueriesByUrl {
         urls: impl IndexedParallelIterator<Item = (UrlId, &'l Vec<InLink>)>,
     ) {
         self.of_url.resize_with(source.known.urls.len(), Vec::new);
-        let room = || Room { had: vec![0; queries], ..Room::default() };
+        let has = || vec![false; self.by_word.len()];
+        let room = || Room { has: has(), is_touched: vec![false; queries], ..Room::default() };
         let found: Vec<(UrlId, Vec<QueryId>)> = urls
             .map_init(room, |room, of| (of.0, self.find(source, query, cutoffs, of, room)))
             .collect();
@@ -81,7 +121,7 @@ impl QueriesByUrl {
         query: &impl Fn(QueryId) -> &'q EpochQuery,
         cutoffs: &QueryCutoffs,
         (url, links): (UrlId, &Vec<InLink>),
-        Room { anchors, words, had, touched }: &mut Room,
+        Room { anchors, words, has, is_touched, touched }: &mut Room,
     ) -> Vec<QueryId> {
         let Some(strings) = source.strings else { return Vec::new() };
         anchors.clear();
@@ -93,27 +133,69 @@ impl QueriesByUrl {
         words.extend(anchors.iter().flat_map(|&anchor| strings.anchor(anchor)));
         words.sort_unstable();
         words.dedup();
+        // Of words that no query has there is nothing.
+        words.truncate(words.partition_point(|&word| (word as usize) < self.by_word.len()));
         for &word in words.iter() {
-            for &(query, place) in self.by_word.get(word as usize).map_or(&[][..], Vec::as_slice) {
-                let had = &mut had[query.index()];
-                if *had == 0 {
+            has[word as usize] = true;
+            for &query in &self.by_word[word as usize] {
+                if !std::mem::replace(&mut is_touched[query.index()], true) {
                     touched.push(query);
                 }
-                *had |= 1 << place;
             }
         }
-        // Most share one word, that is not enough.
-        let may = |at: &&QueryId| self.may_match(**at, had[at.index()]);
-        let most = |at: QueryId| query(at).words.matching.most_of(had[at.index()]);
+        let most = |at: QueryId| self.most_of(at, &query(at).words, has);
         let is_in = |at: &QueryId| most(*at).is_some_and(|most| cutoffs.admit(*at, most, url));
-        let mut found: Vec<QueryId> = touched.iter().filter(may).copied().filter(is_in).collect();
+        let mut found: Vec<QueryId> = touched.iter().copied().filter(is_in).collect();
         found.sort_unstable();
-        touched.drain(..).for_each(|at| had[at.index()] = 0);
+        for &word in words.iter() {
+            has[word as usize] = false;
+        }
+        touched.drain(..).for_each(|at| is_touched[at.index()] = false);
         found
     }
 
-    /// Whether a URL may match a query that has these of its words, as far as a look tells.
-    fn may_match(&self, query: QueryId, had: u64) -> bool {
-        !had.is_power_of_two() || had & self.alone[query.index()] != 0
+    /// The weight that a URL could hold of a query, given the words that it `has`; none if that is not enough to match.
+    fn most_of(&self, at: QueryId, query: &AskedQuery, has: &[bool]) -> Option<f64> {
+        let words = query.distinct().iter().zip(0..);
+        let had = words.filter(|(word, _)| has.get(**word as usize) == Some(&true));
+        let had = had.fold(0_u64, |had, (_, place)| had | 1 << place);
+        // Most share one word, that is not enough.
+        let may_match = !had.is_power_of_two() || had & self.alone[at.index()] != 0;
+        may_match.then(|| query.matching.most_of(had)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prospect_index::words::words;
+
+    use super::*;
+
+    #[test]
+    fn whatever_is_enough_has_a_word_that_a_query_is_looked_for_by() {
+        let counts = [9, 1, 4, 4];
+        let known: Vec<(u32, u8)> = (0..4).zip(0..).collect();
+        let query = NgramQuery::new(&words("the rye bread oven"), 2);
+        for (rho, least) in [(0.0, 0.0), (0.3, 0.0), (0.3, 3.0), (0.5, 5.0), (1.0, 0.0), (0.0, 8.0)]
+        {
+            let query = query.clone().needing_share(rho).unwrap();
+            let needed = needed_words(&query, known.clone(), least, &counts);
+            let is_enough = |words| query.most_of(words).is_some_and(|most| most >= least);
+            for had in (1..16_u64).filter(|had| is_enough(*had)) {
+                assert!(needed.iter().any(|word| had >> word & 1 == 1), "{rho} {least} {had:b}");
+            }
+            assert_eq!(needed.is_empty(), !is_enough(0b1111), "{rho} {least}");
+        }
+        let of = |rho| query.clone().needing_share(rho).unwrap();
+        assert_eq!(
+            needed_words(&of(0.3), known.clone(), 0.0, &counts),
+            [3, 1],
+            "not by the commonest"
+        );
+        assert_eq!(
+            needed_words(&of(1.0), known, 0.0, &counts),
+            [1],
+            "by the rarest, as all are needed"
+        );
     }
 }

@@ -33,6 +33,7 @@ use crate::estimate::features::pair::{
     AllScores, AskedQuery, FeatureSource, LinkEvidence, PageScores, QueryView, UrlMatch,
 };
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
+use crate::estimate::features::strings::Strings;
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
 use crate::workload::{Query, QueryId};
@@ -68,6 +69,7 @@ pub(crate) struct CandidateQuery<'a> {
 }
 
 /// What candidates are made from.
+#[derive(Clone, Copy)]
 pub(crate) struct CandidateSource<'a, H> {
     /// Features.
     pub(crate) features: FeatureSource<'a>,
@@ -178,6 +180,16 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let FeatureSource { scorer, known, .. } = self.features;
         let first = |seq, url| known.pages.first_seq(url).unwrap_or(seq);
         Ok(scorer.ordered(words, from..self.end_seq, first)?)
+    }
+
+    /// The same with these strings, where there are none.
+    pub(crate) fn or_with<'s>(&'s self, strings: Option<&'s Strings>) -> CandidateSource<'s, H>
+    where
+        H: Copy,
+    {
+        let features =
+            FeatureSource { strings: self.features.strings.or(strings), ..self.features };
+        CandidateSource { features, ..*self }
     }
 
     /// A query, made ready.

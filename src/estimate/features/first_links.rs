@@ -29,6 +29,11 @@ impl From<Link> for InLink {
 }
 
 impl InLink {
+    /// The same, with where the score of its page is.
+    pub(crate) fn at(self, place: u32) -> Self {
+        Self { place, ..self }
+    }
+
     /// Where the score of the page is among those of any query; none where it has to be looked for.
     pub(crate) fn place(self) -> Option<u32> {
         (self.place != NONE).then_some(self.place)

@@ -6,6 +6,7 @@ pub(crate) mod link_context;
 pub mod match_rule;
 pub(crate) mod page;
 pub(crate) mod page_ranks;
+pub(crate) mod page_terms;
 pub(crate) mod pair;
 pub(crate) mod regions;
 pub(crate) mod similarity;

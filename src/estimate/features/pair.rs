@@ -25,6 +25,7 @@ use crate::workload::Query;
 pub(crate) const LINKS: usize = 100;
 
 /// What features are computed from.
+#[derive(Clone, Copy)]
 pub(crate) struct FeatureSource<'a> {
     /// URLs, pages, links.
     pub(crate) known: &'a Known,

@@ -1,10 +1,10 @@
 //! URLs and anchors as numbers of the words of a workload, so that a planner that goes on cuts each
 //! of them into words once, and not for every query and plan.
 //!
-//! Costs about 4 bytes a URL, 8 an anchor, and 4 for each of their words that some query has.
+//! Costs about 4 bytes a URL, 8 an anchor, and 4 for each of their words that some query has; of some alone 4 more for each
+//! of these, and 4 for any other.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
@@ -23,7 +23,7 @@ pub(crate) struct Strings {
     vocabulary: HashMap<String, u32>,
     urls: Lists,
     anchors: Lists,
-    /// By anchor: see [`sign`].
+    /// By place of an anchor: see [`sign`].
     signs: Vec<u32>,
 }
 
@@ -38,6 +38,8 @@ pub(crate) fn sign(words: &[u32]) -> u32 {
 struct Lists {
     words: Vec<u32>,
     ends: Vec<u32>,
+    /// Where the words of each text are, if only some are cut; else they follow each other.
+    places: Vec<u32>,
 }
 
 impl Lists {
@@ -56,17 +58,13 @@ impl Lists {
     /// Adds texts, given by number, that are cut side by side.
     fn extend<T: AsRef<str>>(
         &mut self,
-        numbers: Range<usize>,
+        numbers: impl IndexedParallelIterator<Item = usize>,
         text: impl Fn(usize) -> T + Sync,
         analyzer: &Analyzer,
         vocabulary: &HashMap<String, u32>,
     ) {
-        let starts: Vec<usize> = numbers.clone().step_by(TEXTS).collect();
-        let cut = starts.into_par_iter().map(|start| {
-            let mut some = Self::default();
-            for number in start..(start + TEXTS).min(numbers.end) {
-                some.push(text(number).as_ref(), analyzer, vocabulary);
-            }
+        let cut = numbers.fold_chunks(TEXTS, Self::default, |mut some, number| {
+            some.push(text(number).as_ref(), analyzer, vocabulary);
             some
         });
         for some in cut.collect::<Vec<Self>>() {
@@ -76,7 +74,21 @@ impl Lists {
         }
     }
 
-    fn of(&self, at: usize) -> &[u32] {
+    /// Of so many texts only these come, in their order.
+    fn expect(&mut self, texts: &[u32], count: usize) {
+        self.places.resize(count, NONE);
+        for (&text, place) in texts.iter().zip(0..) {
+            self.places[text as usize] = place;
+        }
+    }
+
+    /// Where the words of a text are.
+    fn place(&self, text: usize) -> usize {
+        self.places.get(text).map_or(text, |&place| place as usize)
+    }
+
+    /// The words at a place.
+    fn at(&self, at: usize) -> &[u32] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.words[start as usize..self.ends[at] as usize]
     }
@@ -95,13 +107,32 @@ impl Strings {
 
     /// Takes in URLs and anchors that are new since the last call.
     pub(crate) fn update(&mut self, known: &Known) {
-        let Known { urls, links, analyzer, .. } = known;
-        let of_url = |id: usize| words::url_text(urls.url(UrlId(id as u32)));
-        let new = self.urls.ends.len()..urls.len();
-        self.urls.extend(new, of_url, analyzer, &self.vocabulary);
-        let new = self.anchors.ends.len()..links.anchors();
-        self.anchors.extend(new.clone(), |id| links.anchor(id as u32), analyzer, &self.vocabulary);
-        self.signs.extend(new.map(|id| sign(self.anchors.of(id))));
+        let urls = self.urls.ends.len()..known.urls.len();
+        let anchors = self.anchors.ends.len()..known.links.anchors();
+        self.cut(known, urls.into_par_iter(), anchors.into_par_iter());
+    }
+
+    /// Takes in some URLs and anchors, given by their numbers, ascending and each once. It is asked of no others.
+    pub(crate) fn take_some(&mut self, known: &Known, urls: &[u32], anchors: &[u32]) {
+        self.urls.expect(urls, known.urls.len());
+        self.anchors.expect(anchors, known.links.anchors());
+        let number = |number: &u32| *number as usize;
+        self.cut(known, urls.par_iter().map(number), anchors.par_iter().map(number));
+    }
+
+    fn cut(
+        &mut self,
+        known: &Known,
+        urls: impl IndexedParallelIterator<Item = usize>,
+        anchors: impl IndexedParallelIterator<Item = usize>,
+    ) {
+        let Self { vocabulary, urls: of_urls, anchors: of_anchors, signs } = self;
+        let url = |id: usize| words::url_text(known.urls.url(UrlId(id as u32)));
+        of_urls.extend(urls, url, &known.analyzer, vocabulary);
+        let anchor = |id: usize| known.links.anchor(id as u32);
+        of_anchors.extend(anchors, anchor, &known.analyzer, vocabulary);
+        let new = signs.len()..of_anchors.ends.len();
+        signs.extend(new.map(|place| sign(of_anchors.at(place))));
     }
 
     /// Numbers of words of a query; [`NONE`] for one of another workload.
@@ -111,17 +142,17 @@ impl Strings {
 
     /// The words of a URL.
     pub(crate) fn url(&self, url: UrlId) -> &[u32] {
-        self.urls.of(url.index())
+        self.urls.at(self.urls.place(url.index()))
     }
 
     /// The sign of the words of an anchor.
     pub(crate) fn anchor_sign(&self, id: u32) -> u32 {
-        self.signs[id as usize]
+        self.signs[self.anchors.place(id as usize)]
     }
 
     /// The words of an anchor.
     pub(crate) fn anchor(&self, id: u32) -> &[u32] {
-        self.anchors.of(id as usize)
+        self.anchors.at(self.anchors.place(id as usize))
     }
 }
 
