@@ -903,6 +903,32 @@ fn standard_input_is_read_and_a_reader_that_goes_away_is_no_error() {
     assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
 }
 
+/// Story: a crawler wrote its records without times to the same file, and in two cycles running the same URLs failed. The
+/// second of them was taken for the first once more, so that nothing was ever given up.
+#[test]
+fn what_fails_again_after_another_plan_counts_again() {
+    let bench = Bench::new();
+    let link = r#"{"url": "https://b.test/1", "anchor": "git commit"}"#;
+    let first = format!(r#"{{"url": "https://a.test/", "text": "git", "outlinks": [{link}]}}"#);
+    let first = bench.write("first.jsonl", first);
+    bench.write("queries.tsv", "q\tgit commit\t5\n");
+    let failed = bench.write("failed.jsonl", r#"{"url": "https://b.test/1", "status": 503}"#);
+    let store = bench.store();
+    done(&["ingest", "--store", text(&store), &first]);
+    let is_stored = |options: &[&str]| {
+        let ingest = ["ingest", "--json", "--store", text(&store), &failed];
+        let told = done(&[&ingest, options].concat()).stdout;
+        serde_json::from_str::<serde_json::Value>(&told).unwrap()["stored"].clone()
+    };
+    for cycle in 0..4 {
+        let plan = done(&bench.plan_arguments(&store, &["--budget", "9"]));
+        assert_eq!(urls(&plan.stdout), ["https://b.test/1"], "{cycle}");
+        assert_eq!(is_stored(&["--close"]), true, "{cycle}");
+        assert_eq!(is_stored(&[]), false, "the same command once more, {cycle}");
+    }
+    assert_sound(&store);
+}
+
 #[test]
 fn the_same_input_again_stores_nothing_and_a_changed_page_replaces_the_old() {
     let bench = Bench::with_store();

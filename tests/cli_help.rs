@@ -107,12 +107,13 @@ fn what_one_repeats_may_stand_beside_the_store() {
     let strict = common::prospect(&["ingest", "--store", &store, &bad]).stderr;
     assert!(strict.contains("without --strict"), "{strict}");
     for (file, expected) in [
-        ("[plan]\nbugdet = 5\n", "there is no `bugdet`\n\nhint: did you mean `budget`?"),
-        ("[paln]\nbudget = 5\n", "there is no `paln`\n\nhint: did you mean `plan`?"),
-        ("[plan]\nbudget = true\n", "budget cannot be true\n\nhint: options of a command"),
+        ("[plan]\nbugdet = 5\n", "[plan] takes no `bugdet`\n\nhint: did you mean `budget`?"),
+        ("[paln]\nbudget = 5\n", "there is no command `paln`\n\nhint: did you mean `plan`?"),
+        ("[plan]\nbudget = true\n", "[plan] budget cannot be true\n\nhint: options of a command"),
         ("[plan\n", "TOML parse error at line 1"),
-        ("plan = 5\n", "it is no table"),
-        ("[plan]\nstore = \"other\"\n", "there is no `store`"),
+        ("plan = 5\n", "plan is no table"),
+        ("budget = 5\n", "`budget` stands below no command\n\nhint: options of a command"),
+        ("[plan]\nstore = \"other\"\n", "[plan] takes no `store`"),
     ] {
         let path = bench.write("prospect.toml", file);
         let run = common::prospect(&plan);
@@ -120,4 +121,7 @@ fn what_one_repeats_may_stand_beside_the_store() {
         assert!(run.stderr.starts_with(&format!("error: {path}: ")), "{}", run.stderr);
         assert!(run.stderr.contains(expected), "{file}: {}", run.stderr);
     }
+    bench.write("prospect.toml", "[status]\njson = true\n");
+    let said = common::prospect(&["status", "--store", &store]).stderr;
+    assert!(said.contains("[status] takes no `json`\n\nhint: leave it out here"), "{said}");
 }

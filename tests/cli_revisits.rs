@@ -507,3 +507,62 @@ fn what_a_batch_brings_by_page_is_of_its_new_pages() {
         assert!((by_page * new as f64 - impact).abs() < 1e-9 * impact, "{by_page} {new} {impact}");
     }
 }
+
+/// Story: a plan with re-visits and `exclude-hosts` in its scenario asked for pages of that host, and `explain` did not know
+/// that they were picked.
+#[test]
+fn a_host_that_is_left_out_is_not_fetched_again_either() {
+    let site = Site::new();
+    site.plan(&["--revisit", "0.5", "--explore", "0"]);
+    let scenario = site.path("scenario.toml");
+    let other = "[[scenario]]\nname = \"other\"\nbudget = 3\n";
+    fs::write(
+        &scenario,
+        format!("[[scenario]]\nname = \"none\"\nexclude-hosts = [\"site.example\"]\n{other}"),
+    )
+    .unwrap();
+    let (store, scenario) = (site.path("store"), text(&scenario).to_owned());
+    let named = |name: &str| {
+        let asked =
+            ["whatif", "--json", "--store", text(&store), "--scenario", &scenario, "--name", name];
+        let told: Value = serde_json::from_str(&done(&asked).stdout).unwrap();
+        let scenarios = told["scenarios"].as_array().unwrap().clone();
+        assert_eq!((scenarios.len(), &scenarios[0]["name"]), (1, &json!(name)));
+        scenarios[0]["plan"].clone()
+    };
+    assert_eq!(named("none")["picks"], 0);
+    assert_eq!(named("other")["picks"], 3);
+    let unknown = ["whatif", "--store", text(&store), "--scenario", &scenario, "--name", "x"];
+    let refused = prospect(&unknown);
+    assert!(refused.stderr.contains("it has no scenario \"x\""), "{}", refused.stderr);
+    let carried = ["plan", "--store", text(&store), "--scenario", &scenario, "--name", "other"];
+    let carried = done(&carried).stdout;
+    for pick in carried.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let url = pick["url"].as_str().unwrap();
+        let told = done(&["explain", "--json", "--store", text(&store), url]).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["pool"], pick["pool"], "{pick}");
+    }
+}
+
+/// Story: where pages are fetched again, the points of a curve against time had as many URLs as the plan at most.
+#[test]
+fn a_curve_against_time_comes_true_where_pages_are_fetched_again() {
+    let site = Site::new();
+    let (store, queries) = (site.path("store"), site.path("queries.tsv"));
+    let options = ["--seconds", "16", "--delay", "2", "--revisit", "0.25", "--explore", "0"];
+    let plan = ["plan", "--store", text(&store), "--workload", text(&queries)];
+    assert_eq!(done(&[&plan[..], &options].concat()).stdout.lines().count(), 8);
+    let whatif = |options: &[&str]| {
+        let asked = [&["whatif", "--json", "--store", text(&store)], options].concat();
+        serde_json::from_str::<Value>(&done(&asked).stdout).unwrap()
+    };
+    let told = whatif(&["--scale", "topic=2"]);
+    let points = told["base"]["time"]["points"].as_array().unwrap();
+    let urls: Vec<u64> = points.iter().map(|point| point["urls"].as_u64().unwrap()).collect();
+    assert_eq!(urls, [0, 2, 4, 8, 16, 32]);
+    let longer = &whatif(&["--seconds", "32"])["scenarios"][0]["plan"];
+    assert_eq!(
+        (&longer["picks"], &longer["expected_impact"]),
+        (&points[4]["urls"], &points[4]["impact"])
+    );
+}

@@ -14,7 +14,7 @@ mod evaluation_set;
 pub(crate) mod evidence;
 pub(crate) mod explanation;
 pub(crate) mod history;
-mod identity;
+pub(crate) mod identity;
 pub(crate) mod kept_planner;
 pub(crate) mod knowledge;
 pub(crate) mod left_out;
@@ -92,7 +92,7 @@ pub enum CampaignError {
     #[error(transparent)]
     Answer(crate::whatif::scenario::ScenarioError),
     /// What was fetched for the open plan has no outcome yet.
-    #[error("pages were fetched since the open plan was made, and it is not closed")]
+    #[error("something was reported since the open plan was made, and it is not closed")]
     NotClosed,
     /// There is no open plan.
     #[error("the store has no open plan")]

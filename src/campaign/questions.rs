@@ -84,6 +84,8 @@ pub struct Answered {
     pub(crate) matched_queries: usize,
     /// Whether all pairs had to be estimated again.
     pub(crate) slow: bool,
+    /// Whether its budget is what there is time for.
+    fills_time: bool,
 }
 
 impl Questions {
@@ -106,7 +108,8 @@ impl Questions {
         let fills_time = whatif_base.room(&open, planned) == Some(planned.selection.budget);
         let own = with_budget(shared.clone(), plannable, fills_time, (&open, &whatif_base))?;
         let base = answer(&open, &whatif_base, &hosts, &own)?.answer;
-        let base_figures = figures(&base, &open.known.urls, &hosts);
+        let fills = fills_time && !shared.has_budget();
+        let base_figures = figures(&base, &open.known.urls, &hosts, fills);
         Ok(Self { open, whatif_base, hosts, shared, plannable, fills_time, base, base_figures })
     }
 
@@ -129,8 +132,10 @@ impl Questions {
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
         let (scenario, from) = (scenario.on(&self.shared), (&self.open, &self.whatif_base));
+        let fills_time = self.fills_time && !scenario.has_budget();
         let scenario = with_budget(scenario, self.plannable, self.fills_time, from)?;
-        answer(&self.open, &self.whatif_base, &self.hosts, &scenario)
+        let answered = answer(&self.open, &self.whatif_base, &self.hosts, &scenario)?;
+        Ok(Answered { fills_time, ..answered })
     }
 
     /// What comes of a scenario.
@@ -143,14 +148,14 @@ impl Questions {
 
     /// What comes of a scenario that is answered.
     pub fn figures_of(&self, scenario: &Scenario, answered: &Answered) -> ScenarioFigures {
-        let Answered { answer, matched_queries, slow } = answered;
+        let Answered { answer, matched_queries, slow, fills_time } = answered;
         let urls = &self.open.known.urls;
         ScenarioFigures {
             name: scenario.name.clone(),
             scenario: serde_json::to_value(scenario).unwrap_or_else(|_| json!({})),
             matched_queries: *matched_queries,
             slow: *slow,
-            plan: figures(answer, urls, &self.hosts),
+            plan: figures(answer, urls, &self.hosts, *fills_time),
             difference: difference(&self.base, answer, urls, &self.hosts),
         }
     }
@@ -303,5 +308,5 @@ fn answer(
     };
     let answer =
         base.answer(scenario, &asked, &open.known.urls, hosts).map_err(CampaignError::Answer)?;
-    Ok(Answered { answer, matched_queries: new, slow })
+    Ok(Answered { answer, matched_queries: new, slow, fills_time: false })
 }

@@ -15,6 +15,7 @@ use prospect_index::manifest::InFlightFor;
 use prospect_index::store::Store;
 
 use super::close::{self, Which};
+use super::identity::LastInputs;
 use super::kept_planner::KeptPlanner;
 use super::left_out::LeftOut;
 use super::open_plans::OpenBatch;
@@ -100,8 +101,8 @@ pub(crate) struct Stream {
     pub(crate) open: OpenStore,
     /// What the next plan goes on from.
     kept: KeptPlanner,
-    /// Of the last records.
-    fingerprint: Option<String>,
+    /// Whether any records were stored.
+    has_stored: bool,
     /// Pages when it was last assessed how well they answer the queries.
     assessed: Option<usize>,
     /// Rounds since files were merged.
@@ -116,7 +117,7 @@ impl Stream {
     pub(crate) fn new(store: Store) -> Result<Self, CampaignError> {
         let open = OpenStore::of(store, limits::BOUNDS.ngram_words)?;
         let kept = KeptPlanner::default();
-        Ok(Self { open, kept, fingerprint: None, assessed: None, rounds: MERGED_AFTER })
+        Ok(Self { open, kept, has_stored: false, assessed: None, rounds: MERGED_AFTER })
     }
 
     /// Whether not even a URL is known.
@@ -187,14 +188,13 @@ impl Stream {
             return Ok((self, TakenIn::default()));
         }
         // The same failure may come twice, and counts twice: within a stream, and where it was asked for again since.
-        let last = self.open.store.manifest().ingests.last();
-        let is_last = last.is_some_and(|last| last.fingerprint == fingerprint);
-        let comes_again = self.fingerprint.as_deref() == Some(fingerprint)
-            || (is_last && {
+        let last = LastInputs::of(self.open.store.manifest());
+        let again = last.are(fingerprint)
+            && (self.has_stored || {
                 let in_flight = self.urls_in_flight()?;
                 pages.iter().any(|page| in_flight.contains(page.asked()))
             });
-        let fingerprint = format!("{fingerprint}{}", if comes_again { "+" } else { "" });
+        let fingerprint = last.next(fingerprint, again);
         let (mut open, counts) = self.open.after_ingest(pages, &fingerprint)?;
         let Self { mut kept, assessed, mut rounds, .. } = self;
         let closed = close::close_plans(&mut open, Which::Over, Some(&mut kept))?;
@@ -204,9 +204,8 @@ impl Stream {
             not_merged = open.merge_small_files(0).err();
             rounds = 0;
         }
-        let fingerprint = Some(fingerprint);
         Ok((
-            Self { open, kept, fingerprint, assessed, rounds },
+            Self { open, kept, has_stored: true, assessed, rounds },
             TakenIn { counts, closed, not_merged },
         ))
     }

@@ -49,11 +49,18 @@ pub(super) fn arguments(command: &Command, mut typed: Vec<OsString>) -> Result<A
     let Some(path) = file_beside_store(command_named, &typed) else { return Ok(typed.into()) };
     let all = read(&path)?;
     if let Some(other) = all.keys().find(|name| command.find_subcommand(name).is_none()) {
-        return Err(unknown(&path, other, command.get_subcommands().map(Command::get_name)));
+        let names = command.get_subcommands().map(Command::get_name);
+        return Err(match &all[other] {
+            Value::Object(_) => unknown(&path, "there is no command", other, names),
+            _ => wrong(&path, &format!("`{other}` stands below no command")),
+        });
     }
     let mut added = Vec::new();
     if let Some(section) = all.get(command_named.get_name()) {
-        let Value::Object(options) = section else { return Err(wrong(&path, "it is no table")) };
+        let name = command_named.get_name();
+        let Value::Object(options) = section else {
+            return Err(wrong(&path, &format!("{name} is no table")));
+        };
         for (name, value) in options {
             let arg = option(command_named, name, &path)?;
             let set = environment(command_named.get_name(), arg);
@@ -68,7 +75,7 @@ pub(super) fn arguments(command: &Command, mut typed: Vec<OsString>) -> Result<A
             {
                 continue;
             }
-            added.extend(as_typed(arg, name, value, &path)?);
+            added.extend(as_typed((command_named.get_name(), arg), name, value, &path)?);
         }
     }
     let words: Vec<_> = added.iter().map(|word| word.to_string_lossy()).collect();
@@ -129,12 +136,18 @@ fn option<'a>(command: &'a Command, name: &str, path: &Path) -> Result<&'a Arg, 
     let mut options = command.get_arguments().filter(|arg| arg.get_long() != Some("store"));
     options.find(|arg| arg.get_long() == Some(name)).ok_or_else(|| {
         let names = command.get_arguments().filter_map(Arg::get_long);
-        unknown(path, name, names.filter(|name| *name != "store"))
+        let what = format!("[{}] takes no", command.get_name());
+        unknown(path, &what, name, names.filter(|name| *name != "store"))
     })
 }
 
 /// An option as it would be typed; a path is one from the folder of the file.
-fn as_typed(arg: &Arg, name: &str, value: &Value, path: &Path) -> Result<Vec<OsString>, Failure> {
+fn as_typed(
+    (command, arg): (&str, &Arg),
+    name: &str,
+    value: &Value,
+    path: &Path,
+) -> Result<Vec<OsString>, Failure> {
     let long = OsString::from(format!("--{name}"));
     let takes_value = !matches!(arg.get_action(), ArgAction::SetTrue);
     let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
@@ -148,7 +161,7 @@ fn as_typed(arg: &Arg, name: &str, value: &Value, path: &Path) -> Result<Vec<OsS
         _ => None,
     };
     let values: Vec<OsString> =
-        values.ok_or_else(|| wrong(path, &format!("{name} cannot be {value}")))?;
+        values.ok_or_else(|| wrong(path, &format!("[{command}] {name} cannot be {value}")))?;
     // With a sign of equality, for a value may start with a dash.
     let words = values.into_iter().map(|value| {
         let mut word = long.clone();
@@ -175,8 +188,16 @@ fn wrong(path: &Path, what: &str) -> Failure {
     Failure::input(anyhow::anyhow!("{}: {}", path.display(), what.trim_end()), EXAMPLE)
 }
 
-fn unknown<'a>(path: &Path, name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
-    let near = nearest(name, names);
-    let error = anyhow::anyhow!("{}: there is no `{name}`", path.display());
-    Failure::input(error, format!("did you mean `{near}`? {EXAMPLE}"))
+fn unknown<'a>(
+    path: &Path,
+    what: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> Failure {
+    let error = anyhow::anyhow!("{}: {what} `{name}`", path.display());
+    let hint = match nearest(name, names) {
+        "" => "leave it out here, and say it on the command line".to_owned(),
+        near => format!("did you mean `{near}`? {EXAMPLE}"),
+    };
+    Failure::input(error, hint)
 }

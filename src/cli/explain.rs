@@ -211,13 +211,16 @@ fn explanation(
     let batch = listing.or(batches.last());
     let plan_id = batch.map(|batch| batch.plan.id.clone());
     let planned_rank = batch.and_then(place).map(|at| at + 1);
+    let pick = batch.zip(planned_rank).map(|(batch, rank)| &batch.picks[rank - 1]);
     let in_flight = listing.is_some_and(|batch| batch.in_flight().any(|url| url == id));
     let named_by = named_by(open, id)?;
     let under_way = UnderWay::new(&plan.plannable.in_flight, &plan.plannable.retries);
     let other = settings.scope.stand_in(&open.known, id, &under_way)?.filter(|_| !in_flight);
     let same_page_as = other.map(|other| open.known.urls.url(other).to_owned());
     let explained = explained.explain(id);
-    Ok(Explanation { plan_id, planned_rank, in_flight, same_page_as, named_by, ..explained })
+    // As the plan has it, which may have been made under a scenario.
+    let pool = pick.map(|pick| pick.pool).or(explained.pool);
+    Ok(Explanation { plan_id, planned_rank, pool, in_flight, same_page_as, named_by, ..explained })
 }
 
 /// What is said of a URL by those who name it without a link.

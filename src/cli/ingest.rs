@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use prospect_index::fetch_time;
 use prospect_index::ingest::{Committed, IngestCounts, IngestSession, PreparedPage, prepare};
 use prospect_index::limits;
 use prospect_index::store::{Store, StoreOptions};
@@ -14,6 +15,7 @@ use super::output::{self, Failure, Progress, say};
 use super::words::WordArgs;
 use super::{Global, doc_urls, hints, plan};
 use crate::campaign::close::{self, Which};
+use crate::campaign::identity::LastInputs;
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlItem};
@@ -154,6 +156,34 @@ struct Read {
     skipped: Skipped,
     bad: u64,
     first_bad: Option<(BadReason, String)>,
+    /// Records whose `fetched_at` is no time, and the first of these.
+    undated: u64,
+    first_undated: Option<String>,
+}
+
+impl Read {
+    /// Counts a `fetched_at` that is no time.
+    fn date(&mut self, page: &PreparedPage) {
+        let given = page.record.fetched_at.as_deref().filter(|given| !given.trim().is_empty());
+        let Some(given) = given.filter(|given| fetch_time::seconds(given).is_none()) else {
+            return;
+        };
+        self.undated += 1;
+        self.first_undated.get_or_insert_with(|| given.to_owned());
+    }
+
+    /// Tells how many there are.
+    fn say_undated(&self, global: &Global) {
+        if let Some(first) = &self.first_undated {
+            let records = with_noun(self.undated, "record");
+            say(
+                global,
+                &format!(
+                    "the fetched_at of {records} is no time, and counts as none; the first: {first:?}"
+                ),
+            );
+        }
+    }
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -178,6 +208,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut source = ingest::open(&args.files, &options)?;
     let mut store = open_store(&args.store, "prospect ingest")?;
     args.words.keep_in(&mut store)?;
+    let last = LastInputs::of(store.manifest());
     let mut session = session(store)?;
     let read = read(source.as_mut(), &mut session, args.strict, global)
         .and_then(|read| understood(read, &session, &source.misnamed()));
@@ -190,7 +221,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             return Err(failure);
         }
     };
-    let (store, counts, committed) = session.commit(&source.fingerprint())?;
+    // What a plan since asked for may well come as it came before: the same failures, say.
+    let again = last.planned_since;
+    let inputs = last.next(&source.fingerprint(), again);
+    let (store, counts, committed) = session.commit(&inputs)?;
     let finish_with = Finish {
         misnamed: source.misnamed(),
         ..args.finish(quality.as_ref(), &counts, committed, &skipped)
@@ -200,7 +234,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 
 /// Refuses an ingest of records none of which is one: it would end as if all were well.
 fn understood(
-    Read { skipped, bad, first_bad }: Read,
+    Read { skipped, bad, first_bad, .. }: Read,
     session: &IngestSession,
     misnamed: &MisnamedKeys,
 ) -> Result<Skipped, Failure> {
@@ -296,13 +330,17 @@ fn read(
         let items = source.next_batch(BATCH)?;
         if items.is_empty() {
             progress.done();
+            found.say_undated(global);
             return Ok(found);
         }
         let prepared: Vec<Result<PreparedPage, SkippedItem>> =
             items.into_par_iter().map(prepared).collect();
         for page in prepared {
             match page {
-                Ok(page) => session.add(page)?,
+                Ok(page) => {
+                    found.date(&page);
+                    session.add(page)?;
+                }
                 Err(SkippedItem { reason, example, bad: Some(_) }) if strict => {
                     let error = anyhow::anyhow!("{example}: {reason}");
                     return Err(Failure::input(

@@ -130,6 +130,10 @@ pub(super) fn apply(given: &GivenOptions, settings: &mut PlanSettings) -> Result
                 format!("for example --{option} {example}"),
             )
         }
+        OptionError::Reading { option, .. } => Failure::input(
+            anyhow::anyhow!("--{error}"),
+            format!("leave --{option} out, or take --reading learned"),
+        ),
         OptionError::Unknown { .. } => Failure::ours(error),
     })
 }

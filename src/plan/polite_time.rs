@@ -157,11 +157,14 @@ impl Queues {
             match words[..] {
                 [] => {}
                 [first, ..] if first.starts_with('#') => {}
-                [name, seconds] => match (host_name(name), seconds.parse::<f64>()) {
+                [first, seconds] => match (host_name(first), seconds.parse::<f64>()) {
                     (Some(name), Ok(delay)) if (0.0..=LONGEST).contains(&delay) => {
-                        delays.insert(name, delay);
+                        let before = delays.insert(name, delay);
+                        if before.is_some_and(|before| before != delay) {
+                            return Err((at + 1, format!("{first:?} has another delay above")));
+                        }
                     }
-                    (None, _) => return Err((at + 1, format!("{name:?} is no name of a host"))),
+                    (None, _) => return Err((at + 1, format!("{first:?} is no name of a host"))),
                     _ => return Err((at + 1, format!("{seconds:?} is no number of seconds"))),
                 },
                 _ => return Err((at + 1, format!("{} columns, expected 2", words.len()))),
@@ -270,11 +273,12 @@ impl PoliteTime {
             *before += 1;
             let end = start.saturating_add(delay) as f64 / 1e3;
             if end > last.seconds || starts.is_empty() {
-                (last.seconds, last.urls) = (end, *before);
+                last.seconds = end;
                 queue.clone_into(&mut last.queue);
             }
             starts.push(start as f64 / 1e3);
         }
+        last.urls = queues.get(last.queue.as_str()).copied().unwrap_or(0);
         last.queues = queues.len();
         (starts, last)
     }
@@ -313,6 +317,10 @@ mod tests {
         let (starts, last) = by_domain.schedule(URLS.into_iter(), &Queues::default(), NONE);
         assert_eq!(starts, [0.0, 1.0, 2.0, 0.0, 3.0]);
         assert_eq!((last.seconds, last.queues), (4.0, 2));
+        let two = PoliteTime { connections: 2, ..time };
+        let (starts, last) = two.schedule([URLS[0]; 4].into_iter(), &Queues::default(), NONE);
+        assert_eq!(starts, [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!((last.seconds, last.urls), (2.0, 4), "those of the last turn, too");
         // What is in flight has its turn first.
         let in_flight = ["https://a.one.test/8", "https://a.one.test/9", "http://three.test/"];
         let (starts, last) =

@@ -139,6 +139,7 @@ impl Base {
         let rivals = fetched(scenario, urls)?;
         let factors = hosts.factors(scenario, &self.scored, urls, &rivals)?;
         let queries = asked.queries.clone();
+        let changes = hosts.changes(scenario, &self.changes)?;
         let needy = needy(&queries, &self.served, || self.improvability, &settings);
         let input = ChoiceInput {
             queries: &queries,
@@ -149,7 +150,7 @@ impl Base {
             factors: &factors,
             lack: &self.lack,
             in_flight: &self.in_flight,
-            again: Some(Again { changes: &self.changes, shares: self.shares, pages: self.pages }),
+            again: Some(Again { changes: &changes, shares: self.shares, pages: self.pages }),
         };
         let choice = choose_among(&input, &self.scored, needy, &settings);
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));

@@ -77,12 +77,12 @@ impl<'a> Budgets<'a> {
 
     /// Expected impact against the time that the batch may take; none where it may take any. The budget is that of
     /// every time, unless it is what there is time for.
-    pub(crate) fn time(&self) -> Option<TimeCurve> {
+    pub(crate) fn time(&self, fills_time: bool) -> Option<TimeCurve> {
         let SelectionSettings { budget, caps: Caps { time, .. }, .. } =
             self.answer.settings.selection;
         let queues = &self.answer.settings.queues;
         let given = time.seconds?;
-        let budget = Some(budget).filter(|budget| *budget != self.under.most_urls());
+        let budget = (!fills_time).then_some(budget);
         let at = |seconds: f64, queues: &Queues| self.within_time(seconds, queues, budget);
         let mut points = vec![TimeCurvePoint { seconds: 0.0, urls: 0, impact: 0.0 }];
         points.extend(TIMES.map(|times| at(given * times, queues).0));
@@ -125,10 +125,19 @@ impl<'a> Budgets<'a> {
         let so_far =
             SoFar { queues: Some(queues), ..so_far(self.answer, self.urls, &self.fetched) };
         let under = Under::new(self.answer, Caps { time, ..caps }, so_far);
-        let most = under.most_urls();
-        let taken = under.urls(budget.map_or(most, |budget| budget.min(most)));
+        let room = || self.room(Caps { time, ..caps }, queues);
+        let taken = under.urls(budget.unwrap_or_else(room));
         let impact = taken.enters(self.answer);
         (TimeCurvePoint { seconds, urls: taken.all.len(), impact }, taken.all)
+    }
+
+    /// URLs that a plan under these caps has room for at most, pages among them if it may ask for any again.
+    fn room(&self, caps: Caps, queues: &Queues) -> usize {
+        let Answer { choice, settings, in_flight, .. } = self.answer;
+        let again = if settings.selection.revisit.is_none() { &[][..] } else { &self.fetched };
+        let new = choice.batch.ranking.iter().map(|url| url.url);
+        let urls: Vec<UrlId> = new.chain(again.iter().copied()).collect();
+        caps.most_urls(&urls, self.urls, queues, in_flight)
     }
 
     /// What each cap costs: impact expected of the batch without it, less that with all of them.
@@ -179,11 +188,6 @@ impl<'a> Under<'a> {
         let again = revisits.iter().map(|revisit| revisit.url);
         let budget = answer.settings.selection.budget;
         Self { answer, groups: CapGroups::of(caps, &batch.ranking, again, so_far, budget) }
-    }
-
-    /// How many URLs of the ranking there is room for at most.
-    fn most_urls(&self) -> usize {
-        self.groups.most_urls().min(self.answer.choice.batch.ranking.len())
     }
 
     /// URLs that caps let into a batch of `budget`, best first.

@@ -22,8 +22,13 @@ pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
     by_host
 }
 
-/// The figures of a plan.
-pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
+/// The figures of a plan, of which the budget may be what there is time for.
+pub(crate) fn figures(
+    answer: &Answer,
+    urls: &UrlTable,
+    hosts: &Hosts,
+    fills_time: bool,
+) -> PlanFigures {
     let batch = &answer.choice.batch;
     let selection = &answer.settings.selection;
     let results = &answer.expected.of_query;
@@ -43,7 +48,7 @@ pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFi
         weights: weights.map(|(part, weight)| (part.name().to_owned(), weight)).collect(),
         explore: selection.explore,
         curve: budgets.curve(),
-        time: budgets.time(),
+        time: budgets.time(fills_time),
         revisits: revisits(answer),
         caps: budgets.prices(),
         hosts: host_figures(answer, hosts),

@@ -1,5 +1,7 @@
 //! Hosts of URLs, and what scenarios say about them.
 
+use std::borrow::Cow;
+
 use prospect_index::page::UrlId;
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
@@ -8,6 +10,7 @@ use rayon::prelude::*;
 use super::scenario::{MOST, Scenario, ScenarioError, number};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_parts::host_name;
+use crate::planner::revisits::Changes;
 
 /// Hosts of all URLs, numbered in order of appearance. Costs 4 bytes a URL and the names.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,8 +54,41 @@ impl Hosts {
         urls: &UrlTable,
         fetched: &[UrlId],
     ) -> Result<Vec<f64>, ScenarioError> {
+        let by_host = self.by_host(scenario)?;
+        if by_host.is_empty() && fetched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut is_fetched = vec![false; urls.len()];
+        for url in fetched {
+            is_fetched[url.index()] = true;
+        }
+        let of_host = |url: UrlId| by_host.get(self.of(url)).copied().unwrap_or(1.0);
+        let factor = |url: UrlId| if is_fetched[url.index()] { 0.0 } else { of_host(url) };
+        Ok(scored.urls().par_iter().map(|known| factor(known.url)).collect())
+    }
+
+    /// Pages that may be fetched again under a scenario: none of hosts that are not planned.
+    ///
+    /// # Errors
+    /// See [`Hosts::factors`].
+    pub(crate) fn changes<'c>(
+        &self,
+        scenario: &Scenario,
+        changes: &'c Changes,
+    ) -> Result<Cow<'c, Changes>, ScenarioError> {
+        let by_host = self.by_host(scenario)?;
+        if !by_host.contains(&0.0) {
+            return Ok(Cow::Borrowed(changes));
+        }
+        let mut changes = changes.clone();
+        changes.pages.retain(|page| by_host[self.of(page.url)] > 0.0);
+        Ok(Cow::Owned(changes))
+    }
+
+    /// By host: what estimates of its URLs are multiplied with; empty if the scenario says nothing of hosts.
+    fn by_host(&self, scenario: &Scenario) -> Result<Vec<f64>, ScenarioError> {
         let Scenario { exclude_hosts, boost_hosts, .. } = scenario;
-        if exclude_hosts.is_empty() && boost_hosts.is_empty() && fetched.is_empty() {
+        if exclude_hosts.is_empty() && boost_hosts.is_empty() {
             return Ok(Vec::new());
         }
         let mut by_host = vec![1.0; self.names.len()];
@@ -63,12 +99,7 @@ impl Hosts {
         for host in exclude_hosts {
             self.multiply("exclude-hosts", host, 0.0, &mut by_host)?;
         }
-        let mut is_fetched = vec![false; urls.len()];
-        for url in fetched {
-            is_fetched[url.index()] = true;
-        }
-        let factor = |url: UrlId| if is_fetched[url.index()] { 0.0 } else { by_host[self.of(url)] };
-        Ok(scored.urls().par_iter().map(|known| factor(known.url)).collect())
+        Ok(by_host)
     }
 
     fn multiply(

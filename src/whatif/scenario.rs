@@ -30,6 +30,9 @@ impl From<OptionError> for ScenarioError {
             OptionError::Value { option, given, must } => {
                 Self { key: option, what: format!("it is {given}, and {must}") }
             }
+            OptionError::Reading { option, given, must } => {
+                Self::new(option, format!("it is {given}, and {must}"))
+            }
             OptionError::Unknown { ref name, .. } => Self::new(name, error.to_string()),
         }
     }
@@ -232,12 +235,17 @@ impl Scenario {
         Ok(self)
     }
 
+    /// Whether it says how many URLs to plan.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.options.get(BUDGET).is_some()
+    }
+
     /// The same with so many URLs as its budget, unless it has one.
     ///
     /// # Errors
     /// There is no such option.
     pub(crate) fn with_budget(mut self, urls: usize) -> Result<Self, ScenarioError> {
-        if self.options.get(BUDGET).is_none() {
+        if !self.has_budget() {
             self.options.insert(PlannerOption::named(BUDGET)?, urls);
         }
         Ok(self)

@@ -181,7 +181,7 @@ fn a_curve_is_what_plans_of_its_budgets_bring_and_a_price_what_a_cap_takes() {
     let questions = questions(directory.path());
     let impact = |json: &str| {
         let Answered { answer, .. } = questions.answer(&scenario(json)).unwrap();
-        figures(&answer, &questions.open.known.urls, &questions.hosts)
+        figures(&answer, &questions.open.known.urls, &questions.hosts, false)
     };
     for caps in
         ["", r#", "site-share": 1"#, r#", "site-share": 1, "per-host": 3"#, r#", "per-host": 3"#]

@@ -12,9 +12,9 @@ use crate::whatif::scenario::{AskedQuery, Boost, Scaling, Scenario, Which};
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Scenario")]
 pub(in crate::cli) struct ScenarioFlags {
-    /// Name of the scenario that the flags below make.
+    /// Name of the scenario that the flags below make; without them, of the one of the file that is asked.
     #[arg(long, value_name = "TEXT")]
-    name: Option<String>,
+    pub(in crate::cli) name: Option<String>,
     /// A file of queries instead of the workload.
     #[arg(long, value_name = "FILE")]
     replace: Option<PathBuf>,

@@ -76,12 +76,18 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let own = args.flags.scenario()?;
+    let wanted = args.flags.name.as_deref().filter(|_| own.is_none());
     let mut given = match &args.scenario {
+        Some(path) if wanted.is_some() => {
+            let (base, one) = scenarios::one(path, wanted)?;
+            Scenarios { base, scenario: vec![one] }
+        }
         Some(path) => scenarios::load(path)?,
         None => Scenarios::default(),
     };
     let from_file = given.scenario.len();
-    if let Some(mut own) = args.flags.scenario()? {
+    if let Some(mut own) = own {
         scenarios::resolve(&mut own, Path::new(""))?;
         given.scenario.push(own);
     }
@@ -124,7 +130,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     stdout().write_all(terminal::whatif::tables(&found).as_bytes())?;
     if let Some(path) = &args.scenario {
         let (command, path) = (args.store.plan_command(), output::shell_word(path));
-        let name = if count > 1 { " --name NAME" } else { "" };
+        let name = match wanted {
+            Some(name) => format!(" --name {}", output::shell_word(Path::new(name))),
+            None if count > 1 => " --name NAME".to_owned(),
+            None => String::new(),
+        };
         say(global, &format!("to carry one out: {command} --scenario {path}{name}"));
     }
     Ok(())

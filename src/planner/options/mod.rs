@@ -75,6 +75,16 @@ pub enum OptionError {
         /// What fits.
         must: String,
     },
+    /// A value that does not fit the reading.
+    #[error("{option} is {given}; it {must}")]
+    Reading {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        given: String,
+        /// What fits.
+        must: String,
+    },
 }
 
 /// What has to be made again for new settings, with what was made for the old ones at hand; none if
@@ -106,10 +116,10 @@ fn refuse_contradictions(settings: &PlanSettings) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Refuses the value that settings have for an option.
-fn refuse(settings: &PlanSettings, name: &str, must: &str) -> Result<(), OptionError> {
-    let option = PlannerOption::named(name)?;
-    Err(option.wrong(given::text(&option.get(settings)), must.to_owned()))
+/// Refuses the value that settings have for an option under their reading.
+fn refuse(settings: &PlanSettings, option: &'static str, must: &str) -> Result<(), OptionError> {
+    let given = given::text(&PlannerOption::named(option)?.get(settings));
+    Err(OptionError::Reading { option, given, must: must.to_owned() })
 }
 
 /// The name that is nearest to a misspelt one; none has no letters.
