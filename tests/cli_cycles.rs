@@ -915,16 +915,19 @@ fn what_fails_again_after_another_plan_counts_again() {
     let failed = bench.write("failed.jsonl", r#"{"url": "https://b.test/1", "status": 503}"#);
     let store = bench.store();
     done(&["ingest", "--store", text(&store), &first]);
-    let is_stored = |options: &[&str]| {
-        let ingest = ["ingest", "--json", "--store", text(&store), &failed];
+    let is_stored = |file: &str, options: &[&str]| {
+        let ingest = ["ingest", "--json", "--store", text(&store), file];
         let told = done(&[&ingest, options].concat()).stdout;
         serde_json::from_str::<serde_json::Value>(&told).unwrap()["stored"].clone()
     };
     for cycle in 0..4 {
         let plan = done(&bench.plan_arguments(&store, &["--budget", "9"]));
+        if cycle == 0 {
+            assert_eq!(is_stored(&first, &[]), false, "nobody asked for its page again");
+        }
         assert_eq!(urls(&plan.stdout), ["https://b.test/1"], "{cycle}");
-        assert_eq!(is_stored(&["--close"]), true, "{cycle}");
-        assert_eq!(is_stored(&[]), false, "the same command once more, {cycle}");
+        assert_eq!(is_stored(&failed, &["--close"]), true, "{cycle}");
+        assert_eq!(is_stored(&failed, &[]), false, "the same command once more, {cycle}");
     }
     assert_sound(&store);
 }

@@ -440,23 +440,32 @@ impl Scorer<'_> {
         self.frozen.forward.is_some()
     }
 
-    /// What the words that have a `place` add to the score of the current page of a URL, of those that it holds; the sum
-    /// over the words of a query, in its order, is to the bit what [`Scorer::score`] of all records gives the page. Nothing
-    /// without a page, or where [`Scorer::scores_pages`] is not so.
-    pub fn word_scores<P>(
-        &self,
-        url: UrlId,
-        place: impl Fn(TermId) -> Option<P>,
-    ) -> impl Iterator<Item = (P, f64)> {
+    /// Takes what each of some `words`, ascending and each once, adds to the score of the current page of a URL, if it holds
+    /// it, with the word's place among these. The sum over the words of a query, in its order, is to the bit what
+    /// [`Scorer::score`] of all records gives the page. Nothing without a page, or where [`Scorer::scores_pages`] is not so.
+    pub fn word_scores(&self, url: UrlId, words: &[TermId], mut take: impl FnMut(usize, f64)) {
         let Frozen { forward, bm25, idf, norms, .. } = &*self.frozen;
         let doc = self.doc_of_url.get(url.index()).copied().unwrap_or(u32::MAX) as usize;
-        let page = forward.as_ref().zip(norms.get(doc));
-        let words = page.map_or(&[][..], |(forward, _)| forward.of(doc));
-        let norm = page.map_or(0.0, |(_, norm)| *norm);
-        words.iter().filter_map(move |&(term, tf)| {
-            let place = place(term)?;
-            Some((place, bm25.term_score(idf[term as usize], tf, norm)))
-        })
+        let (Some(forward), Some(norm)) = (forward, norms.get(doc)) else { return };
+        let held = forward.of(doc);
+        let score = |(word, tf): (TermId, u32)| bm25.term_score(idf[word as usize], tf, *norm);
+        if words.len() * (held.len().max(1).ilog2() as usize + 1) < held.len() {
+            for (place, word) in words.iter().enumerate() {
+                if let Ok(at) = held.binary_search_by_key(word, |(held, _)| *held) {
+                    take(place, score(held[at]));
+                }
+            }
+            return;
+        }
+        let mut place = 0;
+        for &(word, tf) in held {
+            place += words[place..].iter().take_while(|other| **other < word).count();
+            match words.get(place) {
+                Some(other) if *other == word => take(place, score((word, tf))),
+                Some(_) => {}
+                None => return,
+            }
+        }
     }
 }
 

@@ -252,6 +252,9 @@ pub struct IngestCounts {
     pub parts: u64,
     /// Records that an earlier ingest stored, of the same URL and second, which are passed over.
     pub again: u64,
+    /// Records without a time of URLs that [somebody waits for](IngestSession::wait_for).
+    #[serde(skip)]
+    pub awaited: u64,
     /// Links stored.
     pub links: u64,
     /// URLs seen for the first time.
@@ -611,8 +614,11 @@ impl IngestSession {
         let Some(repetitions) = &mut self.repetitions else { return Ok(false) };
         let urls = &self.known.urls;
         let Some(url) = urls.get(&page.url.canonical) else { return Ok(false) };
+        let asked = urls.get(page.asked()).unwrap_or(url);
+        let is_awaited = [url, asked].iter().any(|url| repetitions.awaited.contains(url));
         let Some(second) = second_of(page) else {
             repetitions.untimed.insert(url);
+            self.counts.awaited += u64::from(is_awaited);
             return Ok(false);
         };
         let is_new = self.known.pages.fetch(url) == Fetch::Never;
@@ -621,8 +627,6 @@ impl IngestSession {
         if is_new || may_have_more || repetitions.untimed.contains(&url) {
             return Ok(false);
         }
-        let asked = urls.get(page.asked()).unwrap_or(url);
-        let is_awaited = [url, asked].iter().any(|url| repetitions.awaited.contains(url));
         let stored = repetitions.records(&self.store, &self.known)?;
         if is_awaited && !stored.go_beyond(second) {
             return Ok(false);

@@ -1,5 +1,6 @@
 //! What a plan depends on, as one number, and what identifies the inputs of an ingest.
 
+use prospect_index::ingest::IngestCounts;
 use prospect_index::manifest::{Manifest, SegmentKind, StoredPlan};
 
 use super::{CampaignError, OpenStore};
@@ -36,7 +37,7 @@ const AGAIN: char = '+';
 pub(crate) struct LastInputs {
     id: Option<String>,
     /// Whether a plan is open that was made since.
-    pub(crate) planned_since: bool,
+    planned_since: bool,
 }
 
 impl LastInputs {
@@ -53,6 +54,13 @@ impl LastInputs {
     /// Whether they are these, by their fingerprint.
     pub(crate) fn are(&self, fingerprint: &str) -> bool {
         self.id.as_ref().is_some_and(|id| id.trim_end_matches(AGAIN) == fingerprint)
+    }
+
+    /// What the next inputs of a command are identified by, given what it counted: they were fetched again where a plan that
+    /// was made since waits for some of their URLs. Records that tell when they were fetched need not be asked.
+    pub(crate) fn next_counted(self, fingerprint: &str, counts: &IngestCounts) -> String {
+        let again = self.planned_since && counts.awaited > 0;
+        self.next(fingerprint, again)
     }
 
     /// What the next inputs are identified by, given whether they were fetched `again` where they are the same: the store

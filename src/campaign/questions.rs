@@ -107,8 +107,8 @@ impl Questions {
         let planned = &whatif_base.base.settings;
         let fills_time = whatif_base.room(&open, planned) == Some(planned.selection.budget);
         let own = with_budget(shared.clone(), plannable, fills_time, (&open, &whatif_base))?;
-        let base = answer(&open, &whatif_base, &hosts, &own)?.answer;
-        let fills = fills_time && !shared.has_budget();
+        let Answered { answer: base, fills_time: fills, .. } =
+            answer(&open, &whatif_base, &hosts, own)?;
         let base_figures = figures(&base, &open.known.urls, &hosts, fills);
         Ok(Self { open, whatif_base, hosts, shared, plannable, fills_time, base, base_figures })
     }
@@ -132,10 +132,8 @@ impl Questions {
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
         let (scenario, from) = (scenario.on(&self.shared), (&self.open, &self.whatif_base));
-        let fills_time = self.fills_time && !scenario.has_budget();
         let scenario = with_budget(scenario, self.plannable, self.fills_time, from)?;
-        let answered = answer(&self.open, &self.whatif_base, &self.hosts, &scenario)?;
-        Ok(Answered { fills_time, ..answered })
+        answer(&self.open, &self.whatif_base, &self.hosts, scenario)
     }
 
     /// What comes of a scenario.
@@ -271,21 +269,21 @@ impl Questions {
 }
 
 /// A scenario with a number of URLs where its budget is a share of those that may be planned, or where it has none and that of
-/// the plan is what there is time for.
+/// the plan is what there is time for, and whether that is so.
 fn with_budget(
     scenario: Scenario,
     plannable: usize,
     fills_time: bool,
     (open, whatif_base): (&OpenStore, &WhatIfBase),
-) -> Result<Scenario, CampaignError> {
+) -> Result<(Scenario, bool), CampaignError> {
     let scenario = scenario.with_budget_of(plannable).map_err(CampaignError::Answer)?;
-    if !fills_time {
-        return Ok(scenario);
+    if !fills_time || scenario.has_budget() {
+        return Ok((scenario, false));
     }
     let settings = scenario.settings(&whatif_base.base.settings).map_err(CampaignError::Answer)?;
     match whatif_base.room(open, &settings) {
-        Some(urls) => scenario.with_budget(urls).map_err(CampaignError::Answer),
-        None => Ok(scenario),
+        Some(urls) => Ok((scenario.with_budget(urls).map_err(CampaignError::Answer)?, true)),
+        None => Ok((scenario, false)),
     }
 }
 
@@ -293,11 +291,11 @@ fn answer(
     open: &OpenStore,
     whatif_base: &WhatIfBase,
     hosts: &Hosts,
-    scenario: &Scenario,
+    (scenario, fills_time): (Scenario, bool),
 ) -> Result<Answered, CampaignError> {
     let base = &whatif_base.base;
     let asked =
-        asked(&base.queries, scenario, &open.known.analyzer).map_err(CampaignError::Answer)?;
+        asked(&base.queries, &scenario, &open.known.analyzer).map_err(CampaignError::Answer)?;
     let new = asked.queries.len() - asked.known;
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {
@@ -307,6 +305,6 @@ fn answer(
         base.with(&asked, &whatif_base.matched(open, &asked)?)
     };
     let answer =
-        base.answer(scenario, &asked, &open.known.urls, hosts).map_err(CampaignError::Answer)?;
-    Ok(Answered { answer, matched_queries: new, slow, fills_time: false })
+        base.answer(&scenario, &asked, &open.known.urls, hosts).map_err(CampaignError::Answer)?;
+    Ok(Answered { answer, matched_queries: new, slow, fills_time })
 }

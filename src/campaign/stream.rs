@@ -101,8 +101,8 @@ pub(crate) struct Stream {
     pub(crate) open: OpenStore,
     /// What the next plan goes on from.
     kept: KeptPlanner,
-    /// Whether any records were stored.
-    has_stored: bool,
+    /// Whether any records came.
+    has_records: bool,
     /// Pages when it was last assessed how well they answer the queries.
     assessed: Option<usize>,
     /// Rounds since files were merged.
@@ -117,7 +117,7 @@ impl Stream {
     pub(crate) fn new(store: Store) -> Result<Self, CampaignError> {
         let open = OpenStore::of(store, limits::BOUNDS.ngram_words)?;
         let kept = KeptPlanner::default();
-        Ok(Self { open, kept, has_stored: false, assessed: None, rounds: MERGED_AFTER })
+        Ok(Self { open, kept, has_records: false, assessed: None, rounds: MERGED_AFTER })
     }
 
     /// Whether not even a URL is known.
@@ -190,7 +190,7 @@ impl Stream {
         // The same failure may come twice, and counts twice: within a stream, and where it was asked for again since.
         let last = LastInputs::of(self.open.store.manifest());
         let again = last.are(fingerprint)
-            && (self.has_stored || {
+            && (self.has_records || {
                 let in_flight = self.urls_in_flight()?;
                 pages.iter().any(|page| in_flight.contains(page.asked()))
             });
@@ -205,7 +205,7 @@ impl Stream {
             rounds = 0;
         }
         Ok((
-            Self { open, kept, has_stored: true, assessed, rounds },
+            Self { open, kept, has_records: true, assessed, rounds },
             TakenIn { counts, closed, not_merged },
         ))
     }

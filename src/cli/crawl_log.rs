@@ -8,6 +8,7 @@ use prospect_index::page::PageRecord;
 use super::ingest::{self, Finish, Skipped, each_url, open_store};
 use super::output::Failure;
 use super::{Global, hints};
+use crate::campaign::identity::LastInputs;
 use crate::ingest::MisnamedKeys;
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlRecord};
 
@@ -33,7 +34,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut files = UrlFiles::open(&args.files, true)?;
-    let mut session = ingest::session(open_store(&args.store, "prospect crawl-log")?)?;
+    let store = open_store(&args.store, "prospect crawl-log")?;
+    let last = LastInputs::of(store.manifest());
+    let mut session = ingest::session(store)?;
     let mut skipped = Skipped::default();
     let read = each_url(&mut files, "crawl-log", &mut skipped, global, |named, skipped| {
         take(&mut session, named, skipped)
@@ -45,7 +48,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("none of the URLs has a status; the first is at {first}");
         return Err(given_up(session, args, Failure::input(error, hints::ABOUT_SEEDS)));
     }
-    let (store, counts, committed) = session.commit(&files.fingerprint())?;
+    let inputs = last.next_counted(&files.fingerprint(), session.counts());
+    let (store, counts, committed) = session.commit(&inputs)?;
     let finish = Finish {
         schema: "prospect.crawl-log/1",
         store: &args.store,

@@ -23,6 +23,8 @@ use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, records};
 use crate::plan::explore::Pool;
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
+use crate::plan::is_drawn;
+use crate::planner::cycle::PlannedPick;
 use crate::planner::settings::PlanSettings;
 use crate::planner::spellings::UnderWay;
 use crate::report::number::{times, with_noun};
@@ -218,9 +220,14 @@ fn explanation(
     let other = settings.scope.stand_in(&open.known, id, &under_way)?.filter(|_| !in_flight);
     let same_page_as = other.map(|other| open.known.urls.url(other).to_owned());
     let explained = explained.explain(id);
-    // As the plan has it, which may have been made under a scenario.
-    let pool = pick.map(|pick| pick.pool).or(explained.pool);
-    Ok(Explanation { plan_id, planned_rank, pool, in_flight, same_page_as, named_by, ..explained })
+    // As the open plan has it, which may have been made under a scenario.
+    let drawn = |pick: &PlannedPick| is_drawn(pick.pool, pick.propensity);
+    let (pool, is_drawn) = match batch {
+        Some(_) => (pick.map(|pick| pick.pool), pick.is_some_and(drawn)),
+        None => (explained.pool, explained.is_drawn),
+    };
+    let explained = Explanation { pool, is_drawn, ..explained };
+    Ok(Explanation { plan_id, planned_rank, in_flight, same_page_as, named_by, ..explained })
 }
 
 /// What is said of a URL by those who name it without a link.

@@ -221,9 +221,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             return Err(failure);
         }
     };
-    // What a plan since asked for may well come as it came before: the same failures, say.
-    let again = last.planned_since;
-    let inputs = last.next(&source.fingerprint(), again);
+    let inputs = last.next_counted(&source.fingerprint(), session.counts());
     let (store, counts, committed) = session.commit(&inputs)?;
     let finish_with = Finish {
         misnamed: source.misnamed(),

@@ -26,7 +26,7 @@ use super::candidates::{CandidateSource, EpochQuery};
 use super::crawl_view::CrawlView;
 use super::features::first_links::InLink;
 use super::features::group::FeatureGroup;
-use super::features::page_terms::{PageTerms, WordPlaces};
+use super::features::page_terms::PageTerms;
 use super::features::pair::{LINKS, LinkEvidence};
 use super::features::strings::Strings;
 use super::horizon::{FrontierHorizon, Horizon};
@@ -238,10 +238,8 @@ impl KeptPairs {
         let mut changes = Vec::new();
         for urls in by_url.chunks(URLS_AT_ONCE) {
             let links = (&looked_at, links.as_slice());
-            let of_url = |places: &mut WordPlaces, pairs: &&[_]| {
-                self.estimate(source, model, pairs, links, places)
-            };
-            let estimated = urls.par_iter().map_init(WordPlaces::new, of_url).collect();
+            let of_url = |pairs: &&[_]| self.estimate(source, model, pairs, links);
+            let estimated = urls.par_iter().map(of_url).collect();
             self.take_in(estimated, &mut changes);
         }
         self.change(&changes, model);
@@ -416,7 +414,6 @@ impl KeptPairs {
         model: &ScoreModel,
         pairs: &[(QueryId, UrlId)],
         (links_of, new): (&LinksOf, &[Link]),
-        places: &mut WordPlaces,
     ) -> Vec<Estimated> {
         let url = pairs[0].1;
         let matching = self.matching.of(url);
@@ -426,16 +423,19 @@ impl KeptPairs {
             .partition(|at| self.is_linked(*at, url) || matching.binary_search(at).is_ok());
         let nothing = |query| Estimated { url, query, pair: None, evidence: None };
         let mut estimated: Vec<Estimated> = others.into_iter().map(nothing).collect();
+        if found.is_empty() {
+            return estimated;
+        }
         let first = links_of.of(url);
         let new = &new[new.partition_point(|link| link.to < url)..];
         let new = new.iter().take_while(|link| link.to == url).copied();
-        let new: Vec<InLink> = new.map(InLink::from).collect();
+        let new: Vec<InLink> = new.take(LINKS).map(InLink::from).collect();
         // New links that count are among the first.
         let goes_on = found.iter().all(|&at| self.evidence_of(url, at).is_some());
         let links = if goes_on { &new } else { first };
         let asked = |at: QueryId| &self.queries[at.index()].asked;
         let words = found.iter().flat_map(|&at| asked(at).terms.iter().copied());
-        let parents = PageTerms::new(source.features.scorer, links, words, places);
+        let parents = PageTerms::new(source.features.scorer, links, words);
         let (first, new) = (parents.placed(first), parents.placed(&new));
         for at in found {
             let asked = asked(at);

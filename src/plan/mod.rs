@@ -72,11 +72,16 @@ pub struct Pick {
 /// A draw of this chance is as good as certain.
 const CERTAIN: f64 = 0.9;
 
+/// Whether a pick of a pool was drawn at random, with this chance.
+pub(crate) fn is_drawn(pool: Pool, propensity: f64) -> bool {
+    pool.is_drawn() && propensity < CERTAIN
+}
+
 impl Pick {
     /// Whether it was drawn at random, and was not as good as certain: where draws are more than the share of a small batch,
     /// the rest of one goes back to the best that is left.
     pub(crate) fn is_drawn(&self) -> bool {
-        self.pool.is_drawn() && self.propensity < CERTAIN
+        is_drawn(self.pool, self.propensity)
     }
 }
 

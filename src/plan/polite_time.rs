@@ -374,6 +374,10 @@ mod tests {
     #[test]
     fn what_is_no_delay_is_told_with_its_line() {
         let refused = |text| Queues::parse_delays(text).unwrap_err();
+        assert_eq!(
+            refused("a.test 1\nA.test 1\na.test 2"),
+            (3, "\"a.test\" has another delay above".into())
+        );
         assert_eq!(refused("a.test 1\nb.test"), (2, "1 columns, expected 2".to_owned()));
         assert_eq!(refused("a.test soon").1, "\"soon\" is no number of seconds");
         assert_eq!(refused("a.test -1").0, 1);

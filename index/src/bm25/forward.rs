@@ -142,9 +142,18 @@ mod tests {
         let expected = |url| plain.score_of(&scores, url);
         assert!(pages.clone().any(|url| expected(url) > 0.0));
         for url in pages.clone() {
-            let added: HashMap<TermId, f64> = scorer.word_scores(url, Some).collect();
+            let mut words = ids.clone();
+            words.sort_unstable();
+            words.dedup();
+            let mut added = HashMap::new();
+            scorer.word_scores(url, &words, |place, score| {
+                assert_eq!(added.insert(words[place], score), None);
+            });
             let sum = ids.iter().fold(0.0, |sum, word| sum + added.get(word).unwrap_or(&0.0));
             assert_eq!(sum.to_bits(), expected(url).to_bits());
+            for (word, score) in added {
+                scorer.word_scores(url, &[word], |_, alone| assert_eq!(alone, score));
+            }
         }
         plain.score(&terms, 50..70, &mut scores).unwrap();
         let new = scorer.ordered(ids.iter().copied(), 50..70, |seq, _| seq).unwrap();

@@ -16,7 +16,8 @@ pub(crate) struct InLink {
     pub(crate) from: UrlId,
     /// Anchor text, as an id of [`LinkTable::anchor`].
     pub(crate) anchor: u32,
-    /// Where the score of the page is, or [`NONE`] where it is looked for.
+    /// Where the score of the page is, among those of all pages or, once it was [placed](super::page_terms::PageTerms::placed),
+    /// of some; [`NONE`] where it is looked for.
     place: u32,
     /// `fetch_seq` from which on the link is known.
     since: u32,

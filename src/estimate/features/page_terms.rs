@@ -9,9 +9,6 @@ use prospect_index::page::UrlId;
 use crate::estimate::features::first_links::InLink;
 use crate::estimate::features::pair::PageScores;
 
-/// Room for the places of words, for one thread: by word, 1 more than its place; all 0 between two uses.
-pub(crate) type WordPlaces = Vec<u32>;
-
 /// What each of some words adds to the score of each of some pages.
 pub(crate) struct PageTerms<'a> {
     scorer: &'a Scorer<'a>,
@@ -37,7 +34,6 @@ impl<'a> PageTerms<'a> {
         scorer: &'a Scorer<'a>,
         links: &[InLink],
         words: impl Iterator<Item = u32>,
-        places: &mut WordPlaces,
     ) -> Self {
         let mut pages: Vec<UrlId> = links.iter().map(|link| link.from).collect();
         pages.sort_unstable();
@@ -45,20 +41,10 @@ impl<'a> PageTerms<'a> {
         let mut words: Vec<u32> = words.collect();
         words.sort_unstable();
         words.dedup();
-        let most = words.last().map_or(0, |word| *word as usize + 1);
-        places.resize(places.len().max(most), 0);
-        for (&word, after) in words.iter().zip(1..) {
-            places[word as usize] = after;
-        }
-        let place = |word: u32| places.get(word as usize)?.checked_sub(1);
         let mut scores = vec![0.0; words.len() * pages.len()];
         for (at, &page) in pages.iter().enumerate() {
-            for (word, score) in scorer.word_scores(page, place) {
-                scores[word as usize * pages.len() + at] = score;
-            }
-        }
-        for &word in &words {
-            places[word as usize] = 0;
+            let take = |word: usize, score| scores[word * pages.len() + at] = score;
+            scorer.word_scores(page, &words, take);
         }
         Self { scorer, pages, words, scores }
     }
@@ -86,8 +72,9 @@ impl<'a> PageTerms<'a> {
     }
 
     fn word_score(&self, word: u32, url: UrlId) -> f64 {
-        let is_it = |other| (other == word).then_some(());
-        self.scorer.word_scores(url, is_it).next().map_or(0.0, |((), score)| score)
+        let mut added = 0.0;
+        self.scorer.word_scores(url, &[word], |_, score| added = score);
+        added
     }
 }
 

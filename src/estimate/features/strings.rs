@@ -74,8 +74,9 @@ impl Lists {
         }
     }
 
-    /// Of so many texts only these come, in their order.
+    /// Of so many texts only these come, in their order, and none has come yet.
     fn expect(&mut self, texts: &[u32], count: usize) {
+        debug_assert!(self.ends.is_empty());
         self.places.resize(count, NONE);
         for (&text, place) in texts.iter().zip(0..) {
             self.places[text as usize] = place;
@@ -112,7 +113,8 @@ impl Strings {
         self.cut(known, urls.into_par_iter(), anchors.into_par_iter());
     }
 
-    /// Takes in some URLs and anchors, given by their numbers, ascending and each once. It is asked of no others.
+    /// Takes in some URLs and anchors, given by their numbers, ascending and each once, in place of all: it has none yet, and
+    /// is asked of no others.
     pub(crate) fn take_some(&mut self, known: &Known, urls: &[u32], anchors: &[u32]) {
         self.urls.expect(urls, known.urls.len());
         self.anchors.expect(anchors, known.links.anchors());
