@@ -933,6 +933,21 @@ fn what_fails_again_after_another_plan_counts_again() {
 }
 
 #[test]
+fn a_time_that_is_none_is_told() {
+    let bench = Bench::new();
+    let record = |at: usize, time: &str| {
+        serde_json::json!({ "url": address(at), "text": "rye", "fetched_at": time }).to_string()
+    };
+    let times = ["2026-11-29T10:00:00Z", "yesterday", "29.11.2026 10:00", " "];
+    let file =
+        bench.write("times.jsonl", lines((0..).zip(times).map(|(at, time)| record(at, time))));
+    let said = done(&["ingest", "--store", text(&bench.store()), &file]).stderr;
+    let told =
+        "the fetched_at of 2 records is no time, and counts as none; the first: \"yesterday\"";
+    assert!(said.contains(told), "{said}");
+}
+
+#[test]
 fn the_same_input_again_stores_nothing_and_a_changed_page_replaces_the_old() {
     let bench = Bench::with_store();
     let store = bench.store();

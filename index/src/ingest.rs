@@ -614,11 +614,10 @@ impl IngestSession {
         let Some(repetitions) = &mut self.repetitions else { return Ok(false) };
         let urls = &self.known.urls;
         let Some(url) = urls.get(&page.url.canonical) else { return Ok(false) };
-        let asked = urls.get(page.asked()).unwrap_or(url);
-        let is_awaited = [url, asked].iter().any(|url| repetitions.awaited.contains(url));
+        let asked = || urls.get(page.asked()).unwrap_or(url);
         let Some(second) = second_of(page) else {
             repetitions.untimed.insert(url);
-            self.counts.awaited += u64::from(is_awaited);
+            self.counts.awaited += u64::from(repetitions.await_any([url, asked()]));
             return Ok(false);
         };
         let is_new = self.known.pages.fetch(url) == Fetch::Never;
@@ -627,6 +626,8 @@ impl IngestSession {
         if is_new || may_have_more || repetitions.untimed.contains(&url) {
             return Ok(false);
         }
+        let asked = asked();
+        let is_awaited = repetitions.await_any([url, asked]);
         let stored = repetitions.records(&self.store, &self.known)?;
         if is_awaited && !stored.go_beyond(second) {
             return Ok(false);

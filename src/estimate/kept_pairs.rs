@@ -4,8 +4,8 @@
 //! kept equals, bit by bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
 //!
 //! A planner can go on from pairs where pages can be scored one by one (`Scorer::scores_pages`) and where it keeps the words
-//! of strings ([`Strings`]), or goes on once, which takes those of few. As an epoch begins it lists them all, as who plans once does,
-//! and what links say of a pair is gathered when something about it changes first.
+//! of strings ([`Strings`]), or goes on once, which takes those of few. As an epoch begins it lists them all, as who plans
+//! once does, and what links say of a pair is gathered when something about it changes first.
 //!
 //! Costs 12 bytes a pair, 132 more for each that was looked at since the epoch began, 56 a URL, and 8 a query for each bin of
 //! the score model and each candidate by a link.
@@ -436,7 +436,8 @@ impl KeptPairs {
         let asked = |at: QueryId| &self.queries[at.index()].asked;
         let words = found.iter().flat_map(|&at| asked(at).terms.iter().copied());
         let parents = PageTerms::new(source.features.scorer, links, words);
-        let (first, new) = (parents.placed(first), parents.placed(&new));
+        let first = if goes_on { Vec::new() } else { parents.placed(first) };
+        let new = parents.placed(&new);
         for at in found {
             let asked = asked(at);
             let mut maker = source.maker(asked, at);

@@ -137,9 +137,10 @@ impl Base {
     ) -> Result<Answer, ScenarioError> {
         let settings = scenario.settings(&self.settings)?;
         let rivals = fetched(scenario, urls)?;
-        let factors = hosts.factors(scenario, &self.scored, urls, &rivals)?;
+        let by_host = hosts.by_host(scenario)?;
+        let factors = hosts.factors(&by_host, &self.scored, urls, &rivals);
+        let changes = hosts.changes(&by_host, &self.changes);
         let queries = asked.queries.clone();
-        let changes = hosts.changes(scenario, &self.changes)?;
         let needy = needy(&queries, &self.served, || self.improvability, &settings);
         let input = ChoiceInput {
             queries: &queries,

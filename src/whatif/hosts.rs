@@ -42,21 +42,17 @@ impl Hosts {
         &self.names
     }
 
-    /// By URL of the scored pairs: what its estimate is multiplied with, 0 where it is not planned or `fetched`;
-    /// empty if the scenario says nothing of hosts and URLs.
-    ///
-    /// # Errors
-    /// A host or a URL that is named is not known, or a factor is out of range.
+    /// By URL of the scored pairs: what its estimate is multiplied with, `by_host` or 0 where it is `fetched`; empty if a
+    /// scenario says nothing of hosts and URLs.
     pub(crate) fn factors(
         &self,
-        scenario: &Scenario,
+        by_host: &[f64],
         scored: &ScoredPairs,
         urls: &UrlTable,
         fetched: &[UrlId],
-    ) -> Result<Vec<f64>, ScenarioError> {
-        let by_host = self.by_host(scenario)?;
+    ) -> Vec<f64> {
         if by_host.is_empty() && fetched.is_empty() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let mut is_fetched = vec![false; urls.len()];
         for url in fetched {
@@ -64,29 +60,25 @@ impl Hosts {
         }
         let of_host = |url: UrlId| by_host.get(self.of(url)).copied().unwrap_or(1.0);
         let factor = |url: UrlId| if is_fetched[url.index()] { 0.0 } else { of_host(url) };
-        Ok(scored.urls().par_iter().map(|known| factor(known.url)).collect())
+        scored.urls().par_iter().map(|known| factor(known.url)).collect()
     }
 
-    /// Pages that may be fetched again under a scenario: none of hosts that are not planned.
-    ///
-    /// # Errors
-    /// See [`Hosts::factors`].
-    pub(crate) fn changes<'c>(
-        &self,
-        scenario: &Scenario,
-        changes: &'c Changes,
-    ) -> Result<Cow<'c, Changes>, ScenarioError> {
-        let by_host = self.by_host(scenario)?;
+    /// Pages that may be fetched again: none of hosts that are not planned.
+    pub(crate) fn changes<'c>(&self, by_host: &[f64], changes: &'c Changes) -> Cow<'c, Changes> {
         if !by_host.contains(&0.0) {
-            return Ok(Cow::Borrowed(changes));
+            return Cow::Borrowed(changes);
         }
         let mut changes = changes.clone();
         changes.pages.retain(|page| by_host[self.of(page.url)] > 0.0);
-        Ok(Cow::Owned(changes))
+        Cow::Owned(changes)
     }
 
-    /// By host: what estimates of its URLs are multiplied with; empty if the scenario says nothing of hosts.
-    fn by_host(&self, scenario: &Scenario) -> Result<Vec<f64>, ScenarioError> {
+    /// By host: what a scenario multiplies estimates of its URLs with, 0 where it is not planned; empty if it says nothing of
+    /// hosts.
+    ///
+    /// # Errors
+    /// A host that is named is not known, or a factor is out of range.
+    pub(crate) fn by_host(&self, scenario: &Scenario) -> Result<Vec<f64>, ScenarioError> {
         let Scenario { exclude_hosts, boost_hosts, .. } = scenario;
         if exclude_hosts.is_empty() && boost_hosts.is_empty() {
             return Ok(Vec::new());

@@ -50,6 +50,11 @@ pub(super) struct StoredRecords {
 }
 
 impl Repetitions {
+    /// Whether somebody waits for any of these.
+    pub(super) fn await_any(&self, urls: [UrlId; 2]) -> bool {
+        urls.iter().any(|url| self.awaited.contains(url))
+    }
+
     /// The records of a store with these tables.
     pub(super) fn records(
         &mut self,
